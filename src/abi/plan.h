@@ -1,0 +1,151 @@
+// The artifact: one file, little-endian, pointer-free, mapped read-only. Compiler and run time share
+// this header and nothing else.
+//
+//   ArtifactHeader | section table | sections, each at a multiple of its alignment
+//
+// All structures are naturally aligned fixed-width integers. Every reference is an index or a byte
+// offset inside its section and is checked at open (artifact_open in runtime/artifact.c).
+#ifndef INGOT_ABI_PLAN_H
+#define INGOT_ABI_PLAN_H
+
+#include <stdint.h>
+
+#define ARTIFACT_MAGIC "INGOT\r\n\x1a"
+enum {
+    ARTIFACT_VERSION = 1,
+    ARTIFACT_PAGE_BYTES = 4096,       // alignment of code
+    ARTIFACT_HUGE_PAGE_BYTES = 2 << 20, // unit the weight image is rounded up to in memory
+    PLAN_BUFFER_ALIGN_BYTES = 64,
+};
+
+typedef enum SectionKind {
+    SECTION_MANIFEST = 1, // JSON text: inputs, options, decisions, memory table
+    SECTION_STRINGS,      // NUL-terminated strings, referenced by byte offset
+    SECTION_TOKENIZER,    // abi/tokenizer_blob.h
+    SECTION_TEMPLATE,     // chat template source text, may be absent
+    SECTION_PLAN,         // PlanHeader and its tables
+    SECTION_CODE,         // machine code of one CPU level (tag = CpuLevel)
+    SECTION_WEIGHTS,      // packed weights and constants; its checksum is verified on request only
+} SectionKind;
+
+typedef struct ArtifactHeader {
+    uint8_t magic[8];
+    uint32_t version;
+    uint32_t num_sections;
+    uint64_t file_len_bytes;
+    uint64_t sections_offset; // of SectionEntry[num_sections]
+    uint64_t checksum;        // XXH3-64 of the section table
+} ArtifactHeader;
+
+typedef struct SectionEntry {
+    uint32_t kind; // SectionKind
+    uint32_t tag;  // SECTION_CODE: CpuLevel
+    uint64_t offset, len_bytes;
+    uint64_t checksum; // XXH3-64 of the bytes
+} SectionEntry;
+
+// ---- SECTION_PLAN: PlanHeader, then the tables at the given byte offsets of the section.
+
+typedef struct PlanTable {
+    uint64_t offset; // byte offset in the section
+    uint64_t count;  // elements
+} PlanTable;
+
+typedef struct PlanHeader {
+    uint32_t kernel_abi_version;
+    uint32_t max_threads;       // workers the plan has scratch for
+    uint32_t vocab_size;
+    uint32_t context_len_tokens; // = page_len_tokens * max_pages
+    uint32_t page_len_tokens, max_pages;
+    uint32_t model_name;         // string offset
+    uint32_t reserved;
+    uint64_t weights_bytes;      // bytes of SECTION_WEIGHTS
+    uint64_t arena_bytes;        // one arena, shared by all entries
+    uint64_t kv_bytes;           // all layers, all pages
+    uint64_t scratch_bytes;      // per worker
+    uint64_t io_bytes;           // token ids, page table, logits
+    uint64_t runtime_bytes;      // executor, sampler, tokenizer state
+    PlanTable levels;  // PlanLevel: one per SECTION_CODE
+    PlanTable kernels; // PlanKernel
+    PlanTable kernel_code; // PlanKernelCode[levels.count * kernels.count], level-major
+    PlanTable entries; // PlanEntry, smallest bucket first
+    PlanTable steps;   // PlanStep
+    PlanTable buffers; // PlanBuffer
+    PlanTable scalars; // PlanScalar
+    PlanTable memory;  // PlanMemoryPart
+} PlanHeader;
+
+typedef struct PlanLevel {
+    uint32_t cpu_level; // CpuLevel
+    uint32_t required_features; // CPU_HAS_* bits
+    uint32_t section;   // index in the section table
+    uint32_t name;      // string offset
+} PlanLevel;
+
+typedef struct PlanKernel {
+    uint32_t name; // string offset
+    uint32_t num_buffers, num_scalars;
+    uint32_t kind; // string offset: what the kernel does ("matmul.q4_1.i8", ...)
+} PlanKernel;
+
+typedef struct PlanKernelCode {
+    uint64_t offset, len_bytes; // in the level's code section
+} PlanKernelCode;
+
+// One compiled entry point: processes `num_valid` tokens, 1 <= num_valid <= bucket_tokens, at positions
+// start..start+num_valid-1, and leaves the logits of the last one in the logits buffer.
+typedef struct PlanEntry {
+    uint32_t bucket_tokens;
+    uint32_t first_step, num_steps;
+    uint32_t name; // string offset
+} PlanEntry;
+
+typedef enum PlanSpace {
+    SPACE_WEIGHTS, // offset in SECTION_WEIGHTS
+    SPACE_ARENA,
+    SPACE_KV,
+    SPACE_SCRATCH, // offset in the worker's own scratch
+    SPACE_TOKENS,  // i32 token ids of this call, bucket_tokens of the largest entry
+    SPACE_PAGES,   // i32 page table of the sequence, max_pages
+    SPACE_LOGITS,  // f32, vocab_size
+    NUM_PLAN_SPACES
+} PlanSpace;
+
+typedef struct PlanBuffer {
+    uint32_t space; // PlanSpace
+    uint32_t reserved;
+    uint64_t offset, len_bytes;
+} PlanBuffer;
+
+typedef enum PlanScalarKind {
+    SCALAR_CONST,
+    SCALAR_NUM_VALID, // tokens of this call
+    SCALAR_START,     // position of the first of them
+} PlanScalarKind;
+
+typedef struct PlanScalar {
+    uint32_t kind; // PlanScalarKind
+    uint32_t reserved;
+    int64_t value; // SCALAR_CONST
+} PlanScalar;
+
+// Runs a kernel over tiles_mul * ceil(tiles_of / tiles_div) tiles, cut statically among the workers.
+// A barrier follows every step with needs_barrier set (the next step reads what this one wrote).
+typedef struct PlanStep {
+    uint32_t kernel;
+    uint32_t first_buffer, first_scalar; // counts are the kernel's
+    uint32_t needs_barrier;
+    PlanScalar tiles_of;
+    int64_t tiles_mul, tiles_div;
+} PlanStep;
+
+// A line of the memory table; the lines add up to the total. outside = listed, not counted.
+typedef struct PlanMemoryPart {
+    uint32_t name;   // string offset
+    uint32_t set_by; // string offset: what decides it (recipe line, model, plan)
+    uint64_t bytes;
+    uint32_t is_outside;
+    uint32_t reserved;
+} PlanMemoryPart;
+
+#endif

@@ -1,0 +1,37 @@
+// Bug reports and allocation that cannot fail; see base.h.
+#include "base/base.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void base_bug(const char *file, int line, const char *fmt, ...) {
+    va_list args;
+    fprintf(stderr, "ingot: bug at %s:%d: ", file, line);
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    fputs("\nThis is a fault of Ingot, not of your input. Please report it with the command line "
+          "and `ingot --version --json`.\n",
+          stderr);
+    abort();
+}
+
+static NO_RETURN void out_of_memory(size_t count, size_t elem_size) {
+    fprintf(stderr, "ingot: out of memory: cannot allocate %zu x %zu bytes\n", count, elem_size);
+    exit(STATUS_IO);
+}
+
+void *base_alloc(size_t count, size_t elem_size) {
+    void *ptr = calloc(count ? count : 1, elem_size ? elem_size : 1);
+    if (!ptr) out_of_memory(count, elem_size);
+    return ptr;
+}
+
+void *base_realloc(void *ptr, size_t count, size_t elem_size) {
+    uint64_t bytes;
+    if (!size_mul(count, elem_size, &bytes)) out_of_memory(count, elem_size);
+    void *grown = realloc(ptr, bytes ? bytes : 1);
+    if (!grown) out_of_memory(count, elem_size);
+    return grown;
+}

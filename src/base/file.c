@@ -1,0 +1,154 @@
+// Mappings, whole-file reads and atomic writes; see file.h.
+#define _GNU_SOURCE
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static Status io_error(DiagSink *sink, DiagCode code, const char *path, const char *what) {
+    Status status = diag_error(sink, code, (DiagSpan){.file = path}, "%s: %s", what, strerror(errno));
+    (void)status;
+    return STATUS_IO;
+}
+
+Status file_map_open(const char *path, DiagSink *sink, FileMap *out_map) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return io_error(sink, DIAG_U0002, path, "cannot open");
+    struct stat st;
+    Status status = STATUS_OK;
+    FileMap map = {0};
+    if (fstat(fd, &st) != 0) {
+        status = io_error(sink, DIAG_U0002, path, "cannot stat");
+    } else if (!S_ISREG(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+        status = io_error(sink, DIAG_U0002, path, "not a regular file");
+    } else if (st.st_size > 0) {
+        void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (data == MAP_FAILED) status = io_error(sink, DIAG_U0002, path, "cannot map");
+        else map = (FileMap){.data = data, .len_bytes = (uint64_t)st.st_size};
+    }
+    close(fd);
+    if (status == STATUS_OK) *out_map = map;
+    return status;
+}
+
+void file_map_close(FileMap *map) {
+    if (map->data) munmap((void *)map->data, map->len_bytes);
+    *map = (FileMap){0};
+}
+
+Status file_read(const char *path, uint64_t max_bytes, DiagSink *sink, char **out_data,
+                 uint64_t *out_len_bytes) {
+    bool is_stdin = str_equal(path, "-");
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return io_error(sink, DIAG_U0002, path, "cannot open");
+    StrBuf buf = {0};
+    char block[65536];
+    Status status = STATUS_OK;
+    for (;;) {
+        ssize_t got = read(fd, block, sizeof block);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) status = io_error(sink, DIAG_U0002, path, "cannot read");
+        if (got <= 0) break;
+        if (buf.len + (uint64_t)got > max_bytes) {
+            errno = EFBIG;
+            status = io_error(sink, DIAG_U0002, path, "larger than the limit for this kind of file");
+            break;
+        }
+        strbuf_append(&buf, block, (size_t)got);
+    }
+    if (!is_stdin) close(fd);
+    if (status != STATUS_OK) {
+        strbuf_deinit(&buf);
+        return status;
+    }
+    *out_len_bytes = buf.len;
+    *out_data = strbuf_take(&buf);
+    return STATUS_OK;
+}
+
+// Temporaries of this process, for file_writer_cleanup. A handful at most are open at once.
+enum { MAX_TEMPORARIES = 16 };
+static char *temporaries[MAX_TEMPORARIES];
+
+static void remember(char *temp_path) {
+    for (int i = 0; i < MAX_TEMPORARIES; i++) {
+        if (temporaries[i]) continue;
+        temporaries[i] = temp_path;
+        return;
+    }
+    BUG("more than %d files being written", MAX_TEMPORARIES);
+}
+
+static void forget(const char *temp_path) {
+    for (int i = 0; i < MAX_TEMPORARIES; i++)
+        if (temporaries[i] == temp_path) temporaries[i] = NULL;
+}
+
+void file_writer_cleanup(void) {
+    for (int i = 0; i < MAX_TEMPORARIES; i++)
+        if (temporaries[i]) unlink(temporaries[i]);
+}
+
+Status file_writer_open(const char *path, DiagSink *sink, FileWriter *out_writer) {
+    StrBuf name = {0};
+    strbuf_printf(&name, "%s.tmp-%ld", path, (long)getpid());
+    char *temp_path = strbuf_take(&name);
+    int fd = open(temp_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        free(temp_path);
+        return io_error(sink, DIAG_U0003, path, "cannot create");
+    }
+    remember(temp_path);
+    *out_writer = (FileWriter){.fd = fd, .temp_path = temp_path, .path = strdup(path)};
+    BUG_IF(!out_writer->path, "out of memory");
+    return STATUS_OK;
+}
+
+Status file_writer_write_at(FileWriter *writer, uint64_t offset, const void *bytes,
+                            uint64_t len_bytes, DiagSink *sink) {
+    const uint8_t *from = bytes;
+    for (uint64_t done = 0; done < len_bytes;) {
+        size_t chunk = (size_t)MIN(len_bytes - done, (uint64_t)1 << 30);
+        ssize_t put = pwrite(writer->fd, from + done, chunk, (off_t)(offset + done));
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return io_error(sink, DIAG_U0003, writer->path, "cannot write");
+        done += (uint64_t)put;
+    }
+    writer->len_bytes = MAX(writer->len_bytes, offset + len_bytes);
+    return STATUS_OK;
+}
+
+Status file_writer_write(FileWriter *writer, const void *bytes, uint64_t len_bytes, DiagSink *sink) {
+    return file_writer_write_at(writer, writer->len_bytes, bytes, len_bytes, sink);
+}
+
+static void end(FileWriter *writer) {
+    forget(writer->temp_path);
+    free(writer->temp_path);
+    free(writer->path);
+    *writer = (FileWriter){.fd = -1};
+}
+
+Status file_writer_commit(FileWriter *writer, DiagSink *sink) {
+    Status status = STATUS_OK;
+    int closed = close(writer->fd);
+    if (closed != 0 || rename(writer->temp_path, writer->path) != 0) {
+        status = io_error(sink, DIAG_U0003, writer->path, "cannot write");
+        unlink(writer->temp_path);
+    }
+    end(writer);
+    return status;
+}
+
+void file_writer_abort(FileWriter *writer) {
+    close(writer->fd);
+    unlink(writer->temp_path);
+    end(writer);
+}

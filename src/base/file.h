@@ -1,0 +1,42 @@
+// Files: read-only mappings, whole-file reads, and writes that appear under their final name only
+// when complete.
+#ifndef INGOT_BASE_FILE_H
+#define INGOT_BASE_FILE_H
+
+#include "base/diag.h"
+
+// A read-only private mapping of a regular file. data is NULL for an empty file.
+typedef struct FileMap {
+    const uint8_t *data;
+    uint64_t len_bytes;
+} FileMap;
+
+// Failure: diagnostic U0002, STATUS_IO.
+Status file_map_open(const char *path, DiagSink *sink, FileMap *out_map) MUST_USE;
+void file_map_close(FileMap *map);
+
+// Reads a whole file, or standard input for "-", into memory the caller frees; a NUL follows the
+// last byte and is not counted. Larger than max_bytes: U0002, STATUS_IO.
+Status file_read(const char *path, uint64_t max_bytes, DiagSink *sink, char **out_data,
+                 uint64_t *out_len_bytes) MUST_USE;
+
+// A file being written under a temporary name beside path. commit gives it its final name
+// (atomically, after flushing); abort removes it. Both end the use of the FileWriter. A signal
+// that ends the program removes the temporary too if the handler calls file_writer_cleanup.
+typedef struct FileWriter {
+    char *path, *temp_path;
+    int fd;
+    uint64_t len_bytes;
+} FileWriter;
+
+Status file_writer_open(const char *path, DiagSink *sink, FileWriter *out_writer) MUST_USE;
+Status file_writer_write(FileWriter *writer, const void *bytes, uint64_t len_bytes, DiagSink *sink)
+    MUST_USE;
+Status file_writer_write_at(FileWriter *writer, uint64_t offset, const void *bytes,
+                            uint64_t len_bytes, DiagSink *sink) MUST_USE;
+Status file_writer_commit(FileWriter *writer, DiagSink *sink) MUST_USE;
+void file_writer_abort(FileWriter *writer);
+// Async-signal-safe: unlinks every temporary of this process.
+void file_writer_cleanup(void);
+
+#endif

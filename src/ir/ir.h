@@ -1,0 +1,378 @@
+// The IR: typed SSA in structured regions, a subset of MLIR 22. One module owns one arena and the
+// interned types, attributes and affine maps in it; ops are linked lists in blocks; uses are threaded
+// through operands. Everything lives until ir_module_destroy. A module belongs to one thread.
+#ifndef INGOT_IR_IR_H
+#define INGOT_IR_IR_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "ir/affine.h"
+
+typedef struct IrModule IrModule;
+typedef struct IrOp IrOp;
+typedef struct IrBlock IrBlock;
+typedef struct IrRegion IrRegion;
+typedef struct IrValue IrValue;
+typedef struct IrOperand IrOperand;
+typedef struct IrType IrType;
+typedef struct IrAttr IrAttr;
+typedef struct IrLoc IrLoc;
+
+// ---------------------------------------------------------------- types (interned: compare pointers)
+
+typedef enum IrTypeKind {
+    IR_TYPE_INT,   // signless integer, width 1 4 8 16 32 64
+    IR_TYPE_INDEX, // 64 bits
+    IR_TYPE_F16, IR_TYPE_BF16, IR_TYPE_F32, IR_TYPE_F64,
+    IR_TYPE_TENSOR, IR_TYPE_MEMREF, IR_TYPE_VECTOR,
+    IR_TYPE_UNRANKED_TENSOR, IR_TYPE_UNRANKED_MEMREF, // only in front of a test driver's print call
+    IR_TYPE_FUNCTION,
+    IR_TYPE_PTR,    // !llvm.ptr, address space in width
+    IR_TYPE_STRUCT, // !llvm.struct<(...)>: elements in inputs
+    IR_TYPE_VOID,   // !llvm.void
+    IR_TYPE_LLVM_FUNCTION, // !llvm.func<result (args)>; results[0] is the result
+    IR_TYPE_ARRAY,  // !llvm.array<N x T>: shape[0] and elem
+    IR_TYPE_NONE,
+} IrTypeKind;
+
+#define IR_DYNAMIC INT64_MIN // a dynamic size, stride or offset, printed "?"
+
+struct IrType {
+    IrTypeKind kind;
+    uint32_t width;      // bits of an integer
+    uint32_t rank;       // tensor, memref, vector
+    const int64_t *shape;
+    const IrType *elem;  // tensor, memref, vector, array
+    // memref only:
+    bool has_layout;     // strided<[...], offset: ...> was given; else row-major, offset 0
+    const int64_t *strides;
+    int64_t offset;
+    const IrAttr *space; // memory space, NULL = default
+    // function and struct:
+    uint32_t num_inputs, num_results;
+    const IrType *const *inputs, *const *results;
+};
+
+const IrType *ir_type_int(IrModule *m, uint32_t width);
+const IrType *ir_type_index(IrModule *m);
+const IrType *ir_type_float(IrModule *m, IrTypeKind kind); // IR_TYPE_F16 .. IR_TYPE_F64
+const IrType *ir_type_f32(IrModule *m);
+const IrType *ir_type_tensor(IrModule *m, uint32_t rank, const int64_t *shape, const IrType *elem);
+const IrType *ir_type_vector(IrModule *m, uint32_t rank, const int64_t *shape, const IrType *elem);
+const IrType *ir_type_memref(IrModule *m, uint32_t rank, const int64_t *shape, const IrType *elem);
+const IrType *ir_type_memref_strided(IrModule *m, uint32_t rank, const int64_t *shape,
+                                     const IrType *elem, const int64_t *strides, int64_t offset,
+                                     const IrAttr *space);
+const IrType *ir_type_unranked(IrModule *m, IrTypeKind kind, const IrType *elem);
+const IrType *ir_type_function(IrModule *m, uint32_t num_inputs, const IrType *const *inputs,
+                               uint32_t num_results, const IrType *const *results);
+const IrType *ir_type_ptr(IrModule *m);
+const IrType *ir_type_void(IrModule *m);
+const IrType *ir_type_llvm_function(IrModule *m, const IrType *result, uint32_t num_inputs,
+                                    const IrType *const *inputs);
+const IrType *ir_type_struct(IrModule *m, uint32_t num_elems, const IrType *const *elems);
+const IrType *ir_type_array(IrModule *m, int64_t count, const IrType *elem);
+
+static inline bool ir_type_is_float(const IrType *t) {
+    return t->kind >= IR_TYPE_F16 && t->kind <= IR_TYPE_F64;
+}
+static inline bool ir_type_is_int_or_index(const IrType *t) { return t->kind <= IR_TYPE_INDEX; }
+static inline bool ir_type_is_scalar(const IrType *t) { return t->kind <= IR_TYPE_F64; }
+static inline bool ir_type_is_shaped(const IrType *t) {
+    return t->kind >= IR_TYPE_TENSOR && t->kind <= IR_TYPE_VECTOR;
+}
+// The type itself for a scalar, the element type of a shaped one.
+static inline const IrType *ir_type_elem(const IrType *t) { return ir_type_is_shaped(t) ? t->elem : t; }
+uint32_t ir_type_bits(const IrType *t);       // of a scalar: 1..64, index 64
+uint32_t ir_type_bytes(const IrType *scalar); // bytes in memory of one element (i1, i4: 1)
+int64_t ir_type_num_elems(const IrType *t);   // product of the shape, IR_DYNAMIC if any is
+bool ir_type_is_static(const IrType *t);
+// Strides in elements (row-major where no layout is given) and offset; entries may be IR_DYNAMIC.
+void ir_memref_strides(const IrType *memref, int64_t *out_strides, int64_t *out_offset);
+
+// ---------------------------------------------------------------- attributes (interned)
+
+typedef enum IrAttrKind {
+    IR_ATTR_INT,    // value and type (INT or INDEX)
+    IR_ATTR_BOOL,
+    IR_ATTR_FLOAT,  // bits in the format of type
+    IR_ATTR_STRING, // also every enum attribute: its keyword, e.g. "oge", "add", "parallel"
+    IR_ATTR_TYPE,
+    IR_ATTR_ARRAY,
+    IR_ATTR_DICT,   // entries sorted by name bytes
+    IR_ATTR_UNIT,
+    IR_ATTR_SYMBOL, // @name; nested references are not in the subset
+    IR_ATTR_MAP,    // affine_map
+    IR_ATTR_DENSE,  // tensor or vector constant: packed little-endian bytes, one element if splat
+    IR_ATTR_DENSE_ARRAY, // array<i64: ...>: element type in type, values as int64
+    IR_ATTR_OPAQUE_ENUM, // #dialect.mnemonic<keyword> spelled in full where the syntax needs it
+} IrAttrKind;
+
+typedef struct IrNamedAttr {
+    const char *name; // interned: compare pointers after ir_intern
+    const IrAttr *attr;
+} IrNamedAttr;
+
+struct IrAttr {
+    IrAttrKind kind;
+    const IrType *type; // INT FLOAT TYPE DENSE DENSE_ARRAY(element type)
+    union {
+        int64_t i;      // INT (sign-extended from the type's width), BOOL
+        uint64_t bits;  // FLOAT
+        struct { const char *str; size_t str_len; };              // STRING, SYMBOL, OPAQUE_ENUM text
+        struct { const IrAttr *const *elems; size_t num_elems; }; // ARRAY
+        struct { const IrNamedAttr *entries; size_t num_entries; }; // DICT
+        const IrAffineMap *map;
+        struct { const uint8_t *data; size_t len_bytes; bool is_splat; }; // DENSE
+        struct { const int64_t *values; size_t num_values; };     // DENSE_ARRAY
+    };
+};
+
+const char *ir_intern(IrModule *m, const char *str); // equal strings give equal pointers
+const IrAttr *ir_attr_int(IrModule *m, int64_t value, const IrType *type);
+const IrAttr *ir_attr_i64(IrModule *m, int64_t value);
+const IrAttr *ir_attr_index(IrModule *m, int64_t value);
+const IrAttr *ir_attr_bool(IrModule *m, bool value);
+const IrAttr *ir_attr_float(IrModule *m, double value, const IrType *type); // rounded to the type
+const IrAttr *ir_attr_float_bits(IrModule *m, uint64_t bits, const IrType *type);
+const IrAttr *ir_attr_string(IrModule *m, const char *str);
+const IrAttr *ir_attr_string_n(IrModule *m, const char *bytes, size_t len);
+const IrAttr *ir_attr_type(IrModule *m, const IrType *type);
+const IrAttr *ir_attr_array(IrModule *m, size_t n, const IrAttr *const *elems);
+const IrAttr *ir_attr_dict(IrModule *m, size_t n, const IrNamedAttr *entries);
+const IrAttr *ir_attr_unit(IrModule *m);
+const IrAttr *ir_attr_symbol(IrModule *m, const char *name);
+const IrAttr *ir_attr_map(IrModule *m, const IrAffineMap *map);
+const IrAttr *ir_attr_dense(IrModule *m, const IrType *type, const void *data, size_t len_bytes,
+                            bool is_splat);
+const IrAttr *ir_attr_dense_array(IrModule *m, const IrType *elem, size_t n, const int64_t *values);
+const IrAttr *ir_attr_opaque_enum(IrModule *m, const char *text);
+double ir_attr_float_value(const IrAttr *float_attr);
+// Element i of a DENSE attribute: integers sign-extended, floats as bits.
+uint64_t ir_attr_dense_elem(const IrAttr *dense, int64_t i);
+const IrAttr *ir_attr_dict_find(const IrAttr *dict, const char *name); // NULL if absent
+
+// ---------------------------------------------------------------- locations (interned)
+
+typedef enum IrLocKind { IR_LOC_UNKNOWN, IR_LOC_FILE, IR_LOC_NAME, IR_LOC_FUSED, IR_LOC_CALLSITE } IrLocKind;
+struct IrLoc {
+    IrLocKind kind;
+    const char *str; // FILE: file name; NAME: name; FUSED: metadata (pass name) or NULL
+    uint32_t line, col;
+    const IrLoc *const *children; // NAME: 0..1, FUSED: n, CALLSITE: callee, caller
+    uint32_t num_children;
+};
+const IrLoc *ir_loc_unknown(IrModule *m);
+const IrLoc *ir_loc_file(IrModule *m, const char *file, uint32_t line, uint32_t col);
+const IrLoc *ir_loc_name(IrModule *m, const char *name, const IrLoc *child_or_null);
+// Fuses, flattening and dropping duplicates and unknowns; one location left is returned as it is.
+const IrLoc *ir_loc_fused(IrModule *m, const char *pass_or_null, size_t n, const IrLoc *const *locs);
+const IrLoc *ir_loc_callsite(IrModule *m, const IrLoc *callee, const IrLoc *caller);
+// The first file position inside a location, for diagnostics; a zero span if there is none.
+DiagSpan ir_loc_span(const IrLoc *loc);
+
+// ---------------------------------------------------------------- ops
+
+// ops.def: OP(id, "dialect.name", levels, traits, format, inherent attribute names)
+typedef enum IrOpKind {
+#define OP(id, name, levels, traits, format, attrs) IR_##id,
+#include "ir/ops.def"
+#undef OP
+    NUM_IR_OP_KINDS
+} IrOpKind;
+
+typedef enum IrTrait {
+    IR_PURE = 1 << 0,        // no effects: may be removed, merged, moved
+    IR_TERMINATOR = 1 << 1,
+    IR_COMMUTATIVE = 1 << 2,
+    IR_SAME_TYPE = 1 << 3,   // all operands and results have one type
+    IR_ISOLATED = 1 << 4,    // region sees no outer values (func, module)
+    IR_LINALG = 1 << 5,      // structured op: segments {ins, outs}, one region
+    IR_CONTRACTION = 1 << 6, // linalg matmul family and conv: cast, multiply, accumulate
+    IR_SYMBOL = 1 << 7,
+    IR_CAST = 1 << 8,        // one operand, one result of another type
+    IR_ELEMENTWISE = 1 << 9, // scalar or vector, lane by lane
+} IrTrait;
+
+typedef struct IrOpInfo {
+    const char *name;   // "arith.addf"
+    uint32_t levels;    // bit 1 << L for L in 1..3
+    uint32_t traits;
+    const char *format; // key of the printer's and parser's format table
+    const char *attrs;  // inherent attribute names, separated by blanks
+} IrOpInfo;
+
+const IrOpInfo *ir_op_info(IrOpKind kind);
+bool ir_op_find(const char *name, size_t len, IrOpKind *out_kind);
+// Is the dialect (text before the first dot) known at all?
+bool ir_dialect_known(const char *name, size_t len);
+bool ir_op_attr_is_inherent(IrOpKind kind, const char *attr_name);
+
+struct IrOperand {
+    IrValue *value;
+    IrOp *owner;
+    IrOperand *next_use, **prev_use; // list of all uses of value
+};
+
+struct IrValue {
+    const IrType *type;
+    IrOp *def_op;        // NULL for block arguments
+    IrBlock *def_block;  // NULL for results
+    uint32_t number;     // result number or argument number
+    uint32_t index;      // dense, unique in the module; side tables and bit sets use it
+    IrOperand *first_use;
+};
+
+struct IrBlock {
+    IrRegion *region;
+    IrBlock *prev, *next;
+    IrOp *first, *last;
+    IrValue **args;
+    uint32_t num_args, args_capacity;
+};
+
+struct IrRegion {
+    IrOp *parent;
+    IrBlock *first, *last;
+};
+
+enum { IR_MAX_SEGMENTS = 4 };
+
+struct IrOp {
+    IrOpKind kind;
+    uint32_t index; // dense, unique in the module
+    IrBlock *block; // NULL while detached
+    IrOp *prev, *next;
+    IrOperand *operands;
+    IrValue *results;
+    IrRegion *regions;
+    IrNamedAttr *attrs; // inherent and discardable together, sorted by name bytes
+    uint32_t num_operands, num_results, num_regions, num_attrs;
+    uint32_t operands_capacity, attrs_capacity;
+    // Sizes of operand groups where the op has several variadic ones (linalg: ins, outs; slices: source,
+    // offsets, sizes, strides; scf.for: 3 bounds, iter; stores: value, base, indices). Sum = num_operands.
+    uint32_t segments[IR_MAX_SEGMENTS];
+    // Successors of llvm.br / llvm.cond_br (level 3); their block arguments are the last operands:
+    // segments {condition, true args, false args} or {args}.
+    IrBlock *successors[2];
+    uint32_t num_successors;
+    const IrLoc *loc;
+};
+
+struct IrModule {
+    Arena arena;
+    IrOp *op; // builtin.module: one region, one block
+    uint32_t num_values, num_ops; // next dense indices
+    struct IrInterner *interner;
+};
+
+IrModule *ir_module_create(void);
+void ir_module_destroy(IrModule *m);
+IrModule *ir_module_clone(const IrModule *m); // deep copy, own arena
+IrBlock *ir_module_body(IrModule *m);
+
+// ---- creation and editing. A new op is detached; insert it. Types, attrs and operands are copied.
+
+typedef struct IrOpSpec {
+    IrOpKind kind;
+    const IrLoc *loc; // NULL = unknown
+    uint32_t num_operands;
+    IrValue *const *operands;
+    uint32_t num_results;
+    const IrType *const *result_types;
+    uint32_t num_attrs;
+    const IrNamedAttr *attrs; // any order
+    uint32_t num_regions;
+    uint32_t segments[IR_MAX_SEGMENTS]; // all zero: {num_operands}
+} IrOpSpec;
+
+IrOp *ir_op_create(IrModule *m, const IrOpSpec *spec);
+void ir_op_insert_before(IrOp *op, IrOp *before);
+void ir_op_insert_after(IrOp *op, IrOp *after);
+void ir_block_append(IrBlock *block, IrOp *op);
+void ir_op_unlink(IrOp *op);               // out of its block, still usable
+void ir_op_erase(IrModule *m, IrOp *op);   // results must be unused; regions are erased too
+void ir_op_set_operand(IrOp *op, uint32_t i, IrValue *value);
+void ir_op_add_operand(IrModule *m, IrOp *op, uint32_t segment, IrValue *value); // at the segment's end
+void ir_op_remove_operand(IrOp *op, uint32_t i); // keeps segments right
+void ir_op_set_attr(IrModule *m, IrOp *op, const char *name, const IrAttr *attr); // NULL removes
+const IrAttr *ir_op_attr(const IrOp *op, const char *name);                       // NULL if absent
+void ir_value_replace_all(IrValue *value, IrValue *by);
+bool ir_value_has_one_use(const IrValue *value);
+static inline bool ir_value_is_unused(const IrValue *value) { return !value->first_use; }
+
+IrBlock *ir_region_add_block(IrModule *m, IrRegion *region);
+IrValue *ir_block_add_arg(IrModule *m, IrBlock *block, const IrType *type);
+void ir_block_remove_arg(IrBlock *block, uint32_t i); // must be unused
+
+// Value substitution for cloning: maps values by dense index.
+typedef struct IrValueMap {
+    IrValue **table;
+    uint32_t len;
+} IrValueMap;
+void ir_value_map_init(IrValueMap *map);
+void ir_value_map_deinit(IrValueMap *map);
+void ir_value_map_set(IrValueMap *map, const IrValue *from, IrValue *to);
+IrValue *ir_value_map_get(const IrValueMap *map, IrValue *from); // from itself if not mapped
+// Deep copy in the same module; operands go through map, and results and block arguments are added to it.
+IrOp *ir_op_clone(IrModule *m, const IrOp *op, IrValueMap *map);
+
+// ---- symbols and functions
+
+IrOp *ir_symbol_find(const IrModule *m, const char *name); // top-level symbol or NULL
+// A name not yet taken: base, or base_N with the smallest free N.
+const char *ir_symbol_unique(IrModule *m, const char *base);
+const char *ir_symbol_name(const IrOp *op);
+// func.func with an entry block of arguments; private unless is_public.
+IrOp *ir_func_create(IrModule *m, const char *name, const IrType *function_type, bool is_public,
+                     const IrLoc *loc);
+IrBlock *ir_func_body(const IrOp *func); // NULL for a declaration
+const IrType *ir_func_type(const IrOp *func);
+// Rebuilds function_type from the entry block's arguments and the return op's operands.
+void ir_func_update_type(IrModule *m, IrOp *func);
+const IrAttr *ir_func_arg_attr(const IrOp *func, uint32_t arg, const char *name);
+void ir_func_set_arg_attr(IrModule *m, IrOp *func, uint32_t arg, const char *name, const IrAttr *attr);
+void ir_func_remove_arg(IrModule *m, IrOp *func, uint32_t arg); // unused argument, its attrs, the type
+IrValue *ir_func_insert_arg(IrModule *m, IrOp *func, uint32_t at, const IrType *type);
+IrOp *ir_call_callee(const IrModule *m, const IrOp *call);
+
+// ---- helpers
+
+static inline IrBlock *ir_op_block(const IrOp *op, uint32_t region) { return op->regions[region].first; }
+static inline IrOp *ir_block_parent(const IrBlock *block) { return block->region->parent; }
+IrOp *ir_op_parent(const IrOp *op); // the op whose region holds op, NULL at the top
+static inline IrValue *ir_op_operand(const IrOp *op, uint32_t i) { return op->operands[i].value; }
+static inline IrValue *ir_op_result(const IrOp *op, uint32_t i) { return &op->results[i]; }
+static inline IrOp *ir_block_terminator(const IrBlock *block) { return block->last; }
+// First operand of segment s.
+uint32_t ir_op_segment_start(const IrOp *op, uint32_t s);
+// Is value defined by arith.constant? The attribute, else NULL.
+const IrAttr *ir_value_constant(const IrValue *value);
+bool ir_value_constant_int(const IrValue *value, int64_t *out);
+
+// The indexing map of operand i and iterator types of any structured linalg op (named ones too: computed).
+const IrAffineMap *ir_linalg_map(IrModule *m, const IrOp *op, uint32_t operand);
+typedef enum IrIterator { IR_PARALLEL, IR_REDUCTION } IrIterator;
+uint32_t ir_linalg_num_loops(const IrOp *op);
+IrIterator ir_linalg_iterator(const IrOp *op, uint32_t loop);
+// Trip count of each loop from the operand shapes (IR_DYNAMIC where not static).
+void ir_linalg_loop_ranges(IrModule *m, const IrOp *op, int64_t *out_ranges);
+// Turns a named linalg op into the generic it stands for (same operands); no-op on a generic.
+IrOp *ir_linalg_generalize(IrModule *m, IrOp *op);
+
+#define FOR_EACH_OP(op, block) for (IrOp *op = (block)->first; op; op = op->next)
+// Safe against erasing op.
+#define FOR_EACH_OP_SAFE(op, block)                                                                \
+    for (IrOp *op = (block)->first, *op##_next = op ? op->next : NULL; op;                         \
+         op = op##_next, op##_next = op ? op->next : NULL)
+#define FOR_EACH_BLOCK(block, region) for (IrBlock *block = (region)->first; block; block = block->next)
+#define FOR_EACH_USE(use, value) for (IrOperand *use = (value)->first_use; use; use = use->next_use)
+#define FOR_EACH_USE_SAFE(use, value)                                                              \
+    for (IrOperand *use = (value)->first_use, *use##_next = use ? use->next_use : NULL; use;       \
+         use = use##_next, use##_next = use ? use->next_use : NULL)
+
+// Visits op and every op inside it, parents first. visit must not erase the op it is given.
+typedef void (*IrVisit)(IrOp *op, void *ctx);
+void ir_walk(IrOp *op, IrVisit visit, void *ctx);
+
+#endif

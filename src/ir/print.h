@@ -1,0 +1,18 @@
+// IR to text, deterministic (docs/ir.md, "Printing").
+#ifndef INGOT_IR_PRINT_H
+#define INGOT_IR_PRINT_H
+
+#include "ir/ir.h"
+
+typedef struct IrPrintOptions {
+    bool print_locs;
+} IrPrintOptions;
+
+// Appends the module's text. options may be NULL.
+void ir_print(const IrModule *m, const IrPrintOptions *options, StrBuf *out);
+void ir_print_op(const IrModule *m, const IrOp *op, StrBuf *out); // one op alone, for messages
+void ir_print_type(const IrType *type, StrBuf *out);
+void ir_print_attr(const IrAttr *attr, StrBuf *out);
+void ir_print_affine_map(const IrAffineMap *map, StrBuf *out); // (d0, d1) -> (d0)
+
+#endif
