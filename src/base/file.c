@@ -1,5 +1,4 @@
 // Mappings, whole-file reads and atomic writes; see file.h.
-#define _GNU_SOURCE
 #include "base/file.h"
 
 #include <errno.h>
