@@ -192,6 +192,8 @@ typedef enum IrTrait {
     IR_SYMBOL = 1 << 7,
     IR_CAST = 1 << 8,        // one operand, one result of another type
     IR_ELEMENTWISE = 1 << 9, // scalar or vector, lane by lane
+    IR_CAN_TRAP = 1 << 10,   // beside IR_PURE: a fault for some operands (division by zero, index out
+                             // of range): may be removed or merged, not moved to where it runs more
 } IrTrait;
 
 typedef struct IrOpInfo {
@@ -250,7 +252,8 @@ struct IrOp {
     uint32_t num_operands, num_results, num_regions, num_attrs;
     uint32_t operands_capacity, attrs_capacity;
     // Sizes of operand groups where the op has several variadic ones (linalg: ins, outs; slices: source,
-    // offsets, sizes, strides; scf.for: 3 bounds, iter; stores: value, base, indices). Sum = num_operands.
+    // offsets, sizes, strides; scf.for: 3 bounds, iter; stores: value, base, indices; all in ops.def).
+    // Sum = num_operands.
     uint32_t segments[IR_MAX_SEGMENTS];
     // Successors of llvm.br / llvm.cond_br (level 3); their block arguments are the last operands:
     // segments {condition, true args, false args} or {args}.
