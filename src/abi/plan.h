@@ -1,8 +1,9 @@
 // The artifact: one file, little-endian, pointer-free, mapped read-only. Compiler and run time share
 // this header and nothing else.
 //
-//   ArtifactHeader | section table | sections, each at a multiple of its alignment
+//   ArtifactHeader | section table | sections, each at a multiple of ARTIFACT_PAGE_BYTES, gaps zero
 //
+// SECTION_WEIGHTS comes last: what lies before it is mapped, the weights are read.
 // All structures are naturally aligned fixed-width integers. Every reference is an index or a byte
 // offset inside its section and is checked at open (artifact_open in runtime/artifact.c).
 #ifndef INGOT_ABI_PLAN_H
@@ -15,7 +16,10 @@ enum {
     ARTIFACT_VERSION = 1,
     ARTIFACT_PAGE_BYTES = 4096,       // alignment of code
     ARTIFACT_HUGE_PAGE_BYTES = 2 << 20, // unit the weight image is rounded up to in memory
+    ARTIFACT_MAX_SECTIONS = 32, // slots of the section table, which follows the header
     PLAN_BUFFER_ALIGN_BYTES = 64,
+    PLAN_MAX_THREADS = 256,
+    PLAN_MAX_NAME_BYTES = 4096, // longest string, its NUL not counted
 };
 
 typedef enum SectionKind {
@@ -98,6 +102,8 @@ typedef struct PlanEntry {
     uint32_t bucket_tokens;
     uint32_t first_step, num_steps;
     uint32_t name; // string offset
+    uint32_t num_head_steps; // the last so many steps serve the logits only and are left out where a
+    uint32_t reserved;       // prompt goes on in another call; 0: none is left out
 } PlanEntry;
 
 typedef enum PlanSpace {
@@ -106,7 +112,7 @@ typedef enum PlanSpace {
     SPACE_KV,
     SPACE_SCRATCH, // offset in the worker's own scratch
     SPACE_TOKENS,  // i32 token ids of this call, bucket_tokens of the largest entry
-    SPACE_PAGES,   // i32 page table of the sequence, max_pages
+    SPACE_PAGES,   // i32 page table of the sequence, max_pages; any order, 0 where not yet assigned
     SPACE_LOGITS,  // f32, vocab_size
     NUM_PLAN_SPACES
 } PlanSpace;
@@ -129,7 +135,8 @@ typedef struct PlanScalar {
     int64_t value; // SCALAR_CONST
 } PlanScalar;
 
-// Runs a kernel over tiles_mul * ceil(tiles_of / tiles_div) tiles, cut statically among the workers.
+// Runs a kernel over T = tiles_mul * ceil(tiles_of / tiles_div) tiles, cut statically: worker w of W
+// computes [T*w/W, T*(w+1)/W).
 // A barrier follows every step with needs_barrier set (the next step reads what this one wrote).
 typedef struct PlanStep {
     uint32_t kernel;
@@ -137,6 +144,8 @@ typedef struct PlanStep {
     uint32_t needs_barrier;
     PlanScalar tiles_of;
     int64_t tiles_mul, tiles_div;
+    uint32_t every_worker; // 1: each worker computes all tiles, into its own scratch
+    uint32_t reserved;
 } PlanStep;
 
 // A line of the memory table; the lines add up to the total. outside = listed, not counted.
