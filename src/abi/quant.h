@@ -24,7 +24,7 @@ typedef struct QuantPlane {
     bool is_packed;        // 6-bit scale/min planes of Q4_K, Q5_K
 } QuantPlane;
 
-enum { QUANT_MAX_PLANES = 5 };
+enum { QUANT_MAX_PLANES = 6 };
 
 typedef struct QuantInfo {
     const char *name;
