@@ -1,0 +1,30 @@
+// Writes one JSON document in order, indented by two blanks. Keys appear in the order of the calls.
+#ifndef INGOT_CLI_JSON_WRITER_H
+#define INGOT_CLI_JSON_WRITER_H
+
+#include "base/str.h"
+
+enum { JSON_MAX_DEPTH = 16 };
+
+typedef struct JsonWriter {
+    StrBuf *out;
+    uint32_t depth;
+    bool has_items[JSON_MAX_DEPTH];
+    bool is_compact; // no line breaks: for lines of a stream
+} JsonWriter;
+
+// key is NULL for the document itself and for elements of an array.
+void json_begin_object(JsonWriter *writer, const char *key);
+void json_end_object(JsonWriter *writer);
+void json_begin_array(JsonWriter *writer, const char *key);
+void json_end_array(JsonWriter *writer);
+void json_string(JsonWriter *writer, const char *key, const char *value);
+void json_string_n(JsonWriter *writer, const char *key, const char *value, size_t len);
+void json_uint(JsonWriter *writer, const char *key, uint64_t value);
+void json_int(JsonWriter *writer, const char *key, int64_t value);
+void json_bool(JsonWriter *writer, const char *key, bool value);
+void json_null(JsonWriter *writer, const char *key);
+// Shortest text that reads back as the same double; not finite: null.
+void json_real(JsonWriter *writer, const char *key, double value);
+
+#endif
