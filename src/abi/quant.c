@@ -1,18 +1,23 @@
-// The table of weight formats: quant.def joined with where each plane lies in a block. Block layouts
-// as in ggml's ggml-common.h (facts of the file format); the arithmetic is IR text in data/quant/.
+// The table of weight formats: quant.def joined with where each plane lies in a block. Block
+// layouts as in ggml's ggml-common.h (facts of the file format); the arithmetic is IR text in
+// data/quant/.
 #include "abi/quant.h"
 
 #include <string.h>
 
 #define PLANE(suffix_, elem_, elem_bytes_, offset_, rank_, ...)                                    \
-    {.suffix = (suffix_), .elem = (elem_), .elem_bytes = (elem_bytes_), .rank = (rank_),           \
-     .dims = {__VA_ARGS__}, .byte_offset = (offset_)}
-#define F16_PLANE(suffix_, offset_) PLANE(suffix_, "f16", 2, offset_, 0, 0)
+    {                                                                                              \
+        .suffix = (suffix_), .elem = (elem_), .elem_bytes = (elem_bytes_), .rank = (rank_),        \
+        .dims = {__VA_ARGS__}, .byte_offset = (offset_)                                            \
+    }
+#define F16_PLANE(suffix_, offset_)            PLANE(suffix_, "f16", 2, offset_, 0, 0)
 #define I8_PLANE(suffix_, offset_, rank_, ...) PLANE(suffix_, "i8", 1, offset_, rank_, __VA_ARGS__)
 // One of the two i8 planes of 8 that come out of 12 bytes of packed six-bit scales and minima.
 #define PACKED_PLANE(suffix_, offset_)                                                             \
-    {.suffix = (suffix_), .elem = "i8", .elem_bytes = 1, .rank = 1, .dims = {8},                   \
-     .byte_offset = (offset_), .is_packed = true}
+    {                                                                                              \
+        .suffix = (suffix_), .elem = "i8", .elem_bytes = 1, .rank = 1, .dims = {8},                \
+        .byte_offset = (offset_), .is_packed = true                                                \
+    }
 #define PLANES(num, ...) .num_planes = (num), .planes = {__VA_ARGS__}
 
 // Texts of data/quant/*.mlir, made into strings by the build.
@@ -53,8 +58,11 @@ extern const char quant_ir_q8_0[], quant_ir_q4_0[], quant_ir_q4_1[], quant_ir_q5
 
 static const QuantInfo formats[NUM_QUANT_FORMATS] = {
 #define QUANT(id, name_, type_, elems_, bytes_)                                                    \
-    [QUANT_##id] = {.name = (name_), .gguf_type = (type_), .block_elems = (elems_),                \
-                    .block_bytes = (bytes_), LAYOUT_##id},
+    [QUANT_##id] = {.name = (name_),                                                               \
+                    .gguf_type = (type_),                                                          \
+                    .block_elems = (elems_),                                                       \
+                    .block_bytes = (bytes_),                                                       \
+                    LAYOUT_##id},
 #include "abi/quant.def"
 #undef QUANT
 };
@@ -82,9 +90,9 @@ bool quant_find_gguf_type(uint32_t gguf_type, QuantFormat *out_format) {
     return false;
 }
 
-// Scale and minimum j (0..7) out of the 12 bytes of Q4_K and Q5_K: the first four of each lie in the low
-// six bits of bytes 0..3 and 4..7; of the others the low nibbles lie in bytes 8..11 (scale low, minimum
-// high), the two high bits on top of the first four.
+// Scale and minimum j (0..7) out of the 12 bytes of Q4_K and Q5_K: the first four of each lie in
+// the low six bits of bytes 0..3 and 4..7; of the others the low nibbles lie in bytes 8..11 (scale
+// low, minimum high), the two high bits on top of the first four.
 static uint8_t packed_scale(const uint8_t *bytes, uint32_t j) {
     if (j < 4) return bytes[j] & 63;
     return (uint8_t)((bytes[j + 4] & 15) | (bytes[j - 4] >> 6) << 4);
@@ -95,8 +103,8 @@ static uint8_t packed_min(const uint8_t *bytes, uint32_t j) {
     return (uint8_t)(bytes[j + 4] >> 4 | (bytes[j] >> 6) << 4);
 }
 
-void quant_split_plane(QuantFormat format, uint32_t plane, const uint8_t *blocks, uint64_t num_blocks,
-                       void *out) {
+void quant_split_plane(QuantFormat format, uint32_t plane, const uint8_t *blocks,
+                       uint64_t num_blocks, void *out) {
     const QuantInfo *info = quant_info(format);
     BUG_IF(plane >= info->num_planes, "%s has no plane %u", info->name, plane);
     const QuantPlane *p = &info->planes[plane];
@@ -110,6 +118,7 @@ void quant_split_plane(QuantFormat format, uint32_t plane, const uint8_t *blocks
             memcpy(dst, src, plane_bytes);
             continue;
         }
-        for (uint32_t j = 0; j < 8; j++) dst[j] = is_min ? packed_min(src, j) : packed_scale(src, j);
+        for (uint32_t j = 0; j < 8; j++)
+            dst[j] = is_min ? packed_min(src, j) : packed_scale(src, j);
     }
 }

@@ -123,7 +123,9 @@ static Status read_string(Reader *r, GgufString *out, const char *what) {
 // ---------------------------------------------------------------- header
 
 static Status refuse_foreign(Reader *r) {
-    static const struct { const char *start, *what; } known[] = {
+    static const struct {
+        const char *start, *what;
+    } known[] = {
         {"version https://git-lfs", "a Git LFS pointer; fetch the file itself with `git lfs pull`"},
         {"<", "a web page saved in place of the model"},
         {"PK\x03\x04", "a zip archive"},
@@ -138,7 +140,8 @@ static Status refuse_foreign(Reader *r) {
                           known[i].what);
     }
     return diag_error(r->sink, DIAG_F0001, span_at(r, 0),
-                      r->len ? "not a GGUF file: it does not begin with GGUF" : "the file is empty");
+                      r->len ? "not a GGUF file: it does not begin with GGUF"
+                             : "the file is empty");
 }
 
 static Status read_header(Reader *r, uint64_t *out_num_entries, uint64_t *out_num_tensors) {
@@ -152,8 +155,8 @@ static Status read_header(Reader *r, uint64_t *out_num_entries, uint64_t *out_nu
     if (version && (version & 0xffff) == 0)
         return diag_error(r->sink, DIAG_F0003, span_at(r, 4),
                           "version %" PRIu32 " is version %" PRIu32 " with its bytes swapped: the "
-                          "file was written for a big-endian machine", version,
-                          __builtin_bswap32(version));
+                          "file was written for a big-endian machine",
+                          version, __builtin_bswap32(version));
     if (version < 2 || version > 3)
         return diag_error(r->sink, DIAG_F0002, span_at(r, 4),
                           "GGUF version %" PRIu32 " is not supported, only 2 and 3", version);
@@ -175,39 +178,64 @@ static Status read_header(Reader *r, uint64_t *out_num_entries, uint64_t *out_nu
 
 static uint64_t scalar_bytes(GgufType type) {
     switch (type) {
-    case GGUF_U8: case GGUF_I8: case GGUF_BOOL: return 1;
-    case GGUF_U16: case GGUF_I16: return 2;
-    case GGUF_U32: case GGUF_I32: case GGUF_F32: return 4;
-    case GGUF_U64: case GGUF_I64: case GGUF_F64: return 8;
-    case GGUF_STRING: case GGUF_ARRAY: return 0;
+    case GGUF_U8:
+    case GGUF_I8:
+    case GGUF_BOOL: return 1;
+    case GGUF_U16:
+    case GGUF_I16: return 2;
+    case GGUF_U32:
+    case GGUF_I32:
+    case GGUF_F32: return 4;
+    case GGUF_U64:
+    case GGUF_I64:
+    case GGUF_F64: return 8;
+    case GGUF_STRING:
+    case GGUF_ARRAY: return 0;
     }
     return 0;
 }
 
 static int64_t load_int(GgufType type, const uint8_t *bytes) {
-    union { int8_t i8; int16_t i16; int32_t i32; int64_t i64;
-            uint8_t u8; uint16_t u16; uint32_t u32; } v = {.i64 = 0};
+    union {
+        int8_t i8;
+        int16_t i16;
+        int32_t i32;
+        int64_t i64;
+        uint8_t u8;
+        uint16_t u16;
+        uint32_t u32;
+    } v = {.i64 = 0};
     memcpy(&v, bytes, scalar_bytes(type));
     switch (type) {
-    case GGUF_U8: case GGUF_BOOL: return v.u8;
+    case GGUF_U8:
+    case GGUF_BOOL: return v.u8;
     case GGUF_U16: return v.u16;
     case GGUF_U32: return v.u32;
     case GGUF_I8: return v.i8;
     case GGUF_I16: return v.i16;
     case GGUF_I32: return v.i32;
-    case GGUF_U64: case GGUF_I64: return v.i64;
-    case GGUF_F32: case GGUF_F64: case GGUF_STRING: case GGUF_ARRAY: break;
+    case GGUF_U64:
+    case GGUF_I64: return v.i64;
+    case GGUF_F32:
+    case GGUF_F64:
+    case GGUF_STRING:
+    case GGUF_ARRAY: break;
     }
     BUG("not an integer type: %d", (int)type);
 }
 
 static double load_float(GgufType type, const uint8_t *bytes) {
-    union { float f32; double f64; } v = {.f64 = 0};
+    union {
+        float f32;
+        double f64;
+    } v = {.f64 = 0};
     memcpy(&v, bytes, scalar_bytes(type));
     return type == GGUF_F32 ? (double)v.f32 : v.f64;
 }
 
-static bool is_float_type(GgufType type) { return type == GGUF_F32 || type == GGUF_F64; }
+static bool is_float_type(GgufType type) {
+    return type == GGUF_F32 || type == GGUF_F64;
+}
 
 static Status check_bools(Reader *r, const char *key, const uint8_t *bytes, uint64_t count) {
     for (uint64_t i = 0; i < count; i++)
@@ -224,8 +252,8 @@ static Status read_array(Reader *r, const char *key, GgufValue *out) {
     if (type == GGUF_ARRAY)
         return diag_error(r->sink, DIAG_F0006, span_at(r, pos), "%s: an array of arrays", key);
     if (type > GGUF_F64)
-        return diag_error(r->sink, DIAG_F0006, span_at(r, pos),
-                          "%s: unknown element type %" PRIu32, key, type);
+        return diag_error(r->sink, DIAG_F0006, span_at(r, pos), "%s: unknown element type %" PRIu32,
+                          key, type);
     out->array.elem_type = (GgufType)type;
     uint64_t elem_bytes = scalar_bytes((GgufType)type);
     TRY(read_count(r, elem_bytes ? elem_bytes : 8, key, &out->array.count));
@@ -255,8 +283,10 @@ static Status read_value(Reader *r, const char *key, GgufValue *out) {
     if (num_bytes > r->len - r->pos) return cut_off(r, key, num_bytes);
     const uint8_t *bytes = r->bytes + r->pos;
     r->pos += num_bytes;
-    if (is_float_type(out->type)) out->f = load_float(out->type, bytes);
-    else out->i = load_int(out->type, bytes);
+    if (is_float_type(out->type))
+        out->f = load_float(out->type, bytes);
+    else
+        out->i = load_int(out->type, bytes);
     return out->type == GGUF_BOOL ? check_bools(r, key, bytes, 1) : STATUS_OK;
 }
 
@@ -385,8 +415,8 @@ static Status read_tensor_shape(Reader *r, GgufTensor *tensor) {
     if (tensor->dims[0] % info->block_elems)
         return diag_error(r->sink, DIAG_F0009, span_at(r, pos),
                           "%s: a row of %" PRIu64 " elements is not a whole number of %s blocks "
-                          "of %" PRIu32, tensor->name, tensor->dims[0], info->name,
-                          info->block_elems);
+                          "of %" PRIu32,
+                          tensor->name, tensor->dims[0], info->name, info->block_elems);
     tensor->len_bytes = num_elems / info->block_elems * info->block_bytes;
     return STATUS_OK;
 }
@@ -456,8 +486,8 @@ static Status place_tensors(Reader *r) {
             !size_add(begin, tensor->len_bytes, &end) || end > r->len)
             return diag_error(r->sink, DIAG_F0004, span_at(r, r->pos),
                               "%s: its %" PRIu64 " bytes at offset %" PRIu64 " of the data end "
-                              "beyond the file, which has %" PRIu64 " bytes", tensor->name,
-                              tensor->len_bytes, tensor->file_offset, r->len);
+                              "beyond the file, which has %" PRIu64 " bytes",
+                              tensor->name, tensor->len_bytes, tensor->file_offset, r->len);
         tensor->file_offset = begin;
         tensor->data = r->bytes + begin;
     }
@@ -505,14 +535,30 @@ void gguf_close(Gguf *gguf) {
 
 // ---------------------------------------------------------------- access
 
-const char *gguf_path(const Gguf *gguf) { return gguf->path; }
-uint32_t gguf_version(const Gguf *gguf) { return gguf->version; }
-uint64_t gguf_len_bytes(const Gguf *gguf) { return gguf->map.len_bytes; }
-const uint8_t *gguf_bytes(const Gguf *gguf) { return gguf->map.data; }
-size_t gguf_num_entries(const Gguf *gguf) { return gguf->num_entries; }
-const GgufEntry *gguf_entry(const Gguf *gguf, size_t i) { return &gguf->entries[i]; }
-size_t gguf_num_tensors(const Gguf *gguf) { return gguf->num_tensors; }
-const GgufTensor *gguf_tensor(const Gguf *gguf, size_t i) { return &gguf->tensors[i]; }
+const char *gguf_path(const Gguf *gguf) {
+    return gguf->path;
+}
+uint32_t gguf_version(const Gguf *gguf) {
+    return gguf->version;
+}
+uint64_t gguf_len_bytes(const Gguf *gguf) {
+    return gguf->map.len_bytes;
+}
+const uint8_t *gguf_bytes(const Gguf *gguf) {
+    return gguf->map.data;
+}
+size_t gguf_num_entries(const Gguf *gguf) {
+    return gguf->num_entries;
+}
+const GgufEntry *gguf_entry(const Gguf *gguf, size_t i) {
+    return &gguf->entries[i];
+}
+size_t gguf_num_tensors(const Gguf *gguf) {
+    return gguf->num_tensors;
+}
+const GgufTensor *gguf_tensor(const Gguf *gguf, size_t i) {
+    return &gguf->tensors[i];
+}
 
 const GgufValue *gguf_find(const Gguf *gguf, const char *key) {
     uint32_t number = *entry_slot(gguf, key);
@@ -528,11 +574,21 @@ bool gguf_get_u64(const Gguf *gguf, const char *key, uint64_t *out) {
     const GgufValue *value = gguf_find(gguf, key);
     if (!value) return false;
     switch (value->type) {
-    case GGUF_U8: case GGUF_U16: case GGUF_U32: case GGUF_U64: break;
-    case GGUF_I8: case GGUF_I16: case GGUF_I32: case GGUF_I64:
+    case GGUF_U8:
+    case GGUF_U16:
+    case GGUF_U32:
+    case GGUF_U64: break;
+    case GGUF_I8:
+    case GGUF_I16:
+    case GGUF_I32:
+    case GGUF_I64:
         if (value->i < 0) return false;
         break;
-    case GGUF_F32: case GGUF_F64: case GGUF_BOOL: case GGUF_STRING: case GGUF_ARRAY: return false;
+    case GGUF_F32:
+    case GGUF_F64:
+    case GGUF_BOOL:
+    case GGUF_STRING:
+    case GGUF_ARRAY: return false;
     }
     *out = value->u;
     return true;
@@ -580,4 +636,6 @@ void gguf_mark_used(Gguf *gguf, const char *key) {
     if (number) gguf->is_used[number - 1] = true;
 }
 
-bool gguf_is_used(const Gguf *gguf, size_t entry_index) { return gguf->is_used[entry_index]; }
+bool gguf_is_used(const Gguf *gguf, size_t entry_index) {
+    return gguf->is_used[entry_index];
+}

@@ -1,0 +1,439 @@
+// Walks a document against the table of keys, fills the Recipe, then derives and cross-checks. All
+// independent faults are reported in one go. See recipe.h.
+#include "recipe/recipe.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/doc.h"
+
+static const RecipeKeyInfo keys[NUM_RECIPE_KEYS] = {
+#define RECIPE_KEY(id, path_, type_, owner, field, min_, max_, choices_, default_, doc_, effect_)  \
+    {.path = (path_),                                                                              \
+     .type = RECIPE_TYPE_##type_,                                                                  \
+     .min = (min_),                                                                                \
+     .max = (max_),                                                                                \
+     .choices = (choices_),                                                                        \
+     .default_text = (default_),                                                                   \
+     .doc = (doc_),                                                                                \
+     .effect = (effect_),                                                                          \
+     .offset = offsetof(owner, field)},
+#include "recipe/recipe.def"
+#undef RECIPE_KEY
+};
+
+const RecipeKeyInfo *recipe_key_info(RecipeKey key) {
+    return &keys[key];
+}
+
+enum { MAX_PATH_CHARS = 128, MAX_CHOICES = 16 };
+
+typedef struct Reader {
+    Recipe *recipe;
+    DiagSink *sink;
+    bool is_given[NUM_RECIPE_KEYS]; // in the element at hand, for keys in lists
+    size_t num_errors_before; // a missing key is reported only where it is the one fault: it may be
+                              // misspelt
+} Reader;
+
+static void *field_of(void *base, const RecipeKeyInfo *info) {
+    return (char *)base + info->offset;
+}
+
+// Keeps the error in the sink and goes on, so that one run shows all faults.
+static void note_error(Status status) {
+    (void)status;
+}
+
+// ---------------------------------------------------------------- values
+
+// Splits "a b c" into out; returns how many.
+static size_t split_words(Arena *arena, const char *text, const char **out) {
+    size_t n = 0;
+    while (*text && n < MAX_CHOICES) {
+        size_t len = strcspn(text, " ");
+        out[n++] = arena_strndup(arena, text, len);
+        text += len + (text[len] == ' ');
+    }
+    return n;
+}
+
+// Reports that a word is none of the choices: the nearest if it looks misspelt, else all.
+static Status refuse_word(Reader *r, const DocNode *node, const char *what,
+                          const char *const *choices, size_t num_choices) {
+    Status status =
+        diag_error(r->sink, DIAG_R0010, node->span, "%s cannot be %.60s", what, node->text);
+    const char *nearest = str_nearest(node->text, choices, num_choices);
+    StrBuf all = {0};
+    for (size_t i = 0; i < num_choices; i++)
+        strbuf_printf(&all, "%s%s", i ? " | " : "", choices[i]);
+    const char *key = strrchr(what, '.') ? strrchr(what, '.') + 1 : what;
+    diag_write(r->sink, "%s: %s", key, nearest ? nearest : all.data);
+    strbuf_deinit(&all);
+    return status;
+}
+
+static Status read_word(Reader *r, const DocNode *node, const RecipeKeyInfo *info,
+                        const char **out) {
+    const char *text = NULL, *choices[MAX_CHOICES];
+    TRY(doc_get_string(node, info->path, r->sink, &text));
+    size_t num_choices = split_words(&r->recipe->arena, info->choices, choices);
+    for (size_t i = 0; i < num_choices; i++) {
+        if (!str_equal(text, choices[i])) continue;
+        *out = choices[i];
+        return STATUS_OK;
+    }
+    return refuse_word(r, node, info->path, choices, num_choices);
+}
+
+static Status read_level(Reader *r, const DocNode *node, const char *what, uint32_t *levels) {
+    const char *text = NULL, *names[NUM_CPU_LEVELS + 1];
+    TRY(doc_get_string(node, what, r->sink, &text));
+    names[NUM_CPU_LEVELS] = "all";
+    for (int i = 0; i < NUM_CPU_LEVELS; i++) names[i] = cpu_level_info((CpuLevel)i)->name;
+    if (str_equal(text, "all")) {
+        *levels = (1u << NUM_CPU_LEVELS) - 1;
+        return STATUS_OK;
+    }
+    for (int i = 0; i < NUM_CPU_LEVELS; i++) {
+        if (!str_equal(text, names[i])) continue;
+        if (*levels >> i & 1)
+            return diag_error(r->sink, DIAG_R0011, node->span, "%s names %s twice", what, text);
+        *levels |= 1u << i;
+        return STATUS_OK;
+    }
+    return refuse_word(r, node, what, names, ARRAY_LEN(names));
+}
+
+static Status read_levels(Reader *r, const DocNode *node, const RecipeKeyInfo *info,
+                          uint32_t *out) {
+    uint32_t levels = 0;
+    if (node->kind != DOC_LIST) {
+        TRY(read_level(r, node, info->path, &levels));
+    } else {
+        FOR_EACH_DOC(child, node) TRY(read_level(r, child, info->path, &levels));
+        if (!levels)
+            return diag_error(r->sink, DIAG_R0004, node->span, "%s names no level", info->path);
+    }
+    *out = levels;
+    return STATUS_OK;
+}
+
+static Status read_value(Reader *r, const DocNode *node, RecipeKey key, void *base) {
+    const RecipeKeyInfo *info = &keys[key];
+    void *field = field_of(base, info);
+    const char *text = NULL;
+    switch (info->type) {
+    case RECIPE_TYPE_INT:
+        return doc_get_int(node, info->path, info->min, info->max, r->sink, field);
+    case RECIPE_TYPE_BOOL: return doc_get_bool(node, info->path, r->sink, field);
+    case RECIPE_TYPE_WORD: return read_word(r, node, info, field);
+    case RECIPE_TYPE_LEVELS: return read_levels(r, node, info, field);
+    case RECIPE_TYPE_TEXT:
+        TRY(doc_get_string(node, info->path, r->sink, &text));
+        *(const char **)field = arena_strdup(&r->recipe->arena, text);
+        return STATUS_OK;
+    }
+    BUG("recipe key %s has no type", info->path);
+}
+
+static void set_default(Recipe *recipe, RecipeKey key, void *base) {
+    const RecipeKeyInfo *info = &keys[key];
+    void *field = field_of(base, info);
+    const char *text = info->default_text;
+    switch (info->type) {
+    case RECIPE_TYPE_INT: *(int64_t *)field = strtoll(text, NULL, 10); return;
+    case RECIPE_TYPE_BOOL: *(bool *)field = str_equal(text, "true"); return;
+    case RECIPE_TYPE_LEVELS: *(uint32_t *)field = (1u << NUM_CPU_LEVELS) - 1; return;
+    case RECIPE_TYPE_WORD:
+    case RECIPE_TYPE_TEXT:
+        *(const char **)field = *text ? arena_strdup(&recipe->arena, text) : NULL;
+        return;
+    }
+}
+
+// ---------------------------------------------------------------- keys
+
+// The part of a key's path after prefix up to the next separator; NULL if the key is not below
+// prefix.
+static const char *component(RecipeKey key, const char *prefix, size_t *out_len) {
+    size_t len = strlen(prefix);
+    const char *rest = keys[key].path;
+    if (strncmp(rest, prefix, len) != 0) return NULL;
+    rest += len;
+    *out_len = strcspn(rest, ".[");
+    return rest;
+}
+
+static void refuse_key(Reader *r, const DocNode *node, const char *prefix) {
+    const char *near_here[NUM_RECIPE_KEYS], *nearest, *elsewhere = NULL;
+    size_t num_here = 0, len = 0;
+    for (int i = 0; i < NUM_RECIPE_KEYS; i++) {
+        const char *part = component((RecipeKey)i, prefix, &len);
+        if (part) near_here[num_here++] = arena_strndup(&r->recipe->arena, part, len);
+        const char *last = strrchr(keys[i].path, '.');
+        if (!elsewhere && str_equal(last ? last + 1 : keys[i].path, node->key))
+            elsewhere = keys[i].path;
+    }
+    int place_len = (int)strlen(prefix);
+    while (place_len && strchr(".[]", prefix[place_len - 1])) place_len--;
+    note_error(diag_error(r->sink, DIAG_R0008, node->key_span, "unknown key %.60s%s%.*s", node->key,
+                          place_len ? " in " : "", place_len, prefix));
+    nearest = str_nearest(node->key, near_here, num_here);
+    if (nearest) {
+        diag_write(r->sink, "%s:", nearest);
+        return;
+    }
+    if (elsewhere) {
+        diag_write(r->sink, "%s:", elsewhere);
+        return;
+    }
+    StrBuf all = {0};
+    for (size_t i = 0; i < num_here; i++)
+        if (i == 0 || !str_equal(near_here[i], near_here[i - 1]))
+            strbuf_printf(&all, "%s%s", all.len ? " | " : "", near_here[i]);
+    if (all.data) diag_write(r->sink, "one of %s", all.data);
+    strbuf_deinit(&all);
+}
+
+static void check_missing(Reader *r, const char *prefix, DiagSpan span, void *base) {
+    size_t len = 0;
+    for (int i = 0; i < NUM_RECIPE_KEYS; i++) {
+        const char *rest = component((RecipeKey)i, prefix, &len);
+        if (!rest || strchr(rest, '[') || r->is_given[i]) continue;
+        if (keys[i].default_text) {
+            set_default(r->recipe, (RecipeKey)i, base);
+        } else if (r->sink->num_errors == r->num_errors_before) {
+            note_error(diag_error(r->sink, DIAG_R0009, span, "%s is missing", keys[i].path));
+            diag_write(r->sink, "%s: ...", rest);
+            r->num_errors_before = r->sink->num_errors;
+        }
+    }
+}
+
+static void read_map(Reader *r, const DocNode *map, const char *prefix, void *base);
+
+static void read_rules(Reader *r, const DocNode *list, const char *prefix) {
+    FOR_EACH_DOC(item, list) {
+        RecipeRule rule = {.span = item->span};
+        size_t errors = r->sink->num_errors;
+        r->num_errors_before = errors;
+        r->is_given[RECIPE_RULE_PATTERN] = r->is_given[RECIPE_RULE_ENABLED] = false;
+        if (doc_want_kind(item, "an element of fusion_rules", DOC_MAP, r->sink) != STATUS_OK)
+            continue;
+        read_map(r, item, prefix, &rule);
+        check_missing(r, prefix, item->span, &rule);
+        if (r->sink->num_errors != errors) continue;
+        for (uint32_t i = 0; i < r->recipe->num_rules; i++)
+            if (str_equal(r->recipe->rules[i].pattern, rule.pattern))
+                note_error(diag_error(r->sink, DIAG_R0011, item->span, "a second rule for %s",
+                                      rule.pattern));
+        // Patterns are few and no two rules share one, so the table cannot overflow.
+        if (r->sink->num_errors == errors) r->recipe->rules[r->recipe->num_rules++] = rule;
+    }
+}
+
+static void read_targets(Reader *r, const DocNode *list, const char *prefix) {
+    if (list->num_children != 1) {
+        note_error(diag_error(r->sink, DIAG_R0012, list->span,
+                              "%zu targets are listed, exactly one is compiled for",
+                              list->num_children));
+        return;
+    }
+    if (doc_want_kind(list->first, "an element of targets", DOC_MAP, r->sink) == STATUS_OK)
+        read_map(r, list->first, prefix, r->recipe);
+}
+
+static void read_list(Reader *r, const DocNode *node, const char *path) {
+    const char *prefix = arena_printf(&r->recipe->arena, "%s[].", path);
+    if (doc_want_kind(node, path, DOC_LIST, r->sink) != STATUS_OK) return;
+    if (str_equal(path, "targets"))
+        read_targets(r, node, prefix);
+    else
+        read_rules(r, node, prefix);
+}
+
+// One entry: a value, or a mapping or list whose keys are in the table.
+static void read_entry(Reader *r, const DocNode *node, const char *prefix, void *base) {
+    char path[MAX_PATH_CHARS];
+    int len = snprintf(path, sizeof path, "%s%s", prefix, node->key);
+    if (len < 0 || len >= MAX_PATH_CHARS - 4) {
+        refuse_key(r, node, prefix);
+        return;
+    }
+    for (int i = 0; i < NUM_RECIPE_KEYS; i++) {
+        if (strncmp(keys[i].path, path, (size_t)len) != 0) continue;
+        char next = keys[i].path[len];
+        if (next == 0) {
+            r->is_given[i] = true;
+            r->recipe->spans[i] = node->span;
+            note_error(read_value(r, node, (RecipeKey)i, base));
+            return;
+        }
+        if (next == '[') {
+            read_list(r, node, path);
+            return;
+        }
+        if (next == '.') {
+            path[len] = '.';
+            path[len + 1] = 0;
+            if (doc_want_kind(node, keys[i].path, DOC_MAP, r->sink) == STATUS_OK)
+                read_map(r, node, path, base);
+            return;
+        }
+    }
+    refuse_key(r, node, prefix);
+}
+
+static void read_map(Reader *r, const DocNode *map, const char *prefix, void *base) {
+    FOR_EACH_DOC(child, map) read_entry(r, child, prefix, base);
+}
+
+// ---------------------------------------------------------------- what follows, and what must
+// agree
+
+static DiagSpan span_or_root(const Reader *r, RecipeKey key) {
+    const DiagSpan *span = &r->recipe->spans[key];
+    return span->line ? *span : (DiagSpan){.file = r->recipe->path};
+}
+
+static void derive_buckets(Reader *r) {
+    Recipe *recipe = r->recipe;
+    RecipeRange *seq = &recipe->seq_len;
+    if (!r->is_given[RECIPE_SEQ_STEP]) seq->step = seq->max;
+    if (seq->min > seq->max) {
+        note_error(diag_error(r->sink, DIAG_R0011, span_or_root(r, RECIPE_SEQ_MIN),
+                              "seq_len.min %" PRId64 " is above seq_len.max %" PRId64, seq->min,
+                              seq->max));
+        return;
+    }
+    int64_t first = (seq->min + seq->step - 1) / seq->step * seq->step;
+    int64_t count = first < seq->max ? (seq->max - 1 - first) / seq->step + 1 : 0;
+    count += 1 + (first > 1 && seq->max > 1); // the maximum, and one token
+    if (count > RECIPE_MAX_BUCKETS) {
+        note_error(diag_error(r->sink, DIAG_R0005, span_or_root(r, RECIPE_SEQ_STEP),
+                              "seq_len gives %" PRId64 " buckets, at most %d are compiled", count,
+                              RECIPE_MAX_BUCKETS));
+        diag_write(r->sink, "step: %" PRId64, (seq->max + 30) / 31);
+        return;
+    }
+    recipe->num_buckets = 0;
+    recipe->buckets[recipe->num_buckets++] = 1;
+    for (int64_t size = first; size < seq->max; size += seq->step)
+        if (size > 1) recipe->buckets[recipe->num_buckets++] = size;
+    if (seq->max > 1) recipe->buckets[recipe->num_buckets++] = seq->max;
+}
+
+static void derive_pages(Reader *r) {
+    Recipe *recipe = r->recipe;
+    if (recipe->page_len_tokens % 16) {
+        note_error(diag_error(r->sink, DIAG_R0005, span_or_root(r, RECIPE_PAGE_LEN),
+                              "kv_cache_page_size must be a multiple of 16"));
+        diag_write(r->sink, "kv_cache_page_size: %" PRIu64,
+                   align_up((uint64_t)recipe->page_len_tokens, 16));
+        return;
+    }
+    int64_t pages = (recipe->kv_len_tokens + recipe->page_len_tokens - 1) / recipe->page_len_tokens;
+    if (r->is_given[RECIPE_MAX_PAGES] && !r->is_given[RECIPE_KV_MAX]) {
+        recipe->kv_len_tokens = recipe->max_pages * recipe->page_len_tokens;
+    } else if (r->is_given[RECIPE_MAX_PAGES] && recipe->max_pages != pages) {
+        note_error(diag_error(r->sink, DIAG_R0011, span_or_root(r, RECIPE_MAX_PAGES),
+                              "%" PRId64 " pages of %" PRId64 " tokens do not fit "
+                              "kv_cache_seq_len.max %" PRId64,
+                              recipe->max_pages, recipe->page_len_tokens, recipe->kv_len_tokens));
+        diag_write(r->sink, "max_pages_per_sequence: %" PRId64, pages);
+    } else {
+        recipe->max_pages = pages;
+    }
+    if (recipe->seq_len.max > recipe->page_len_tokens * recipe->max_pages)
+        note_error(diag_error(r->sink, DIAG_R0011, span_or_root(r, RECIPE_SEQ_MAX),
+                              "seq_len.max %" PRId64 " is longer than the context, %" PRId64
+                              " tokens",
+                              recipe->seq_len.max, recipe->page_len_tokens * recipe->max_pages));
+}
+
+static void derive_packing(Reader *r) {
+    Recipe *recipe = r->recipe;
+    const RecipeRule *qkv = NULL;
+    recipe->is_gate_up_packed = true;
+    for (uint32_t i = 0; i < recipe->num_rules; i++) {
+        const RecipeRule *rule = &recipe->rules[i];
+        if (str_equal(rule->pattern, "qkv_proj"))
+            qkv = rule;
+        else
+            recipe->is_gate_up_packed = rule->is_enabled;
+    }
+    if (!r->is_given[RECIPE_QKV_PACKED]) {
+        recipe->is_qkv_packed = !qkv || qkv->is_enabled;
+    } else if (qkv && qkv->is_enabled != recipe->is_qkv_packed) {
+        note_error(diag_error(r->sink, DIAG_R0011, qkv->span,
+                              "the rule qkv_proj says %s, input_layouts.qkv_packed says %s",
+                              qkv->is_enabled ? "true" : "false",
+                              recipe->is_qkv_packed ? "true" : "false"));
+        diag_write(r->sink, "enabled: %s", recipe->is_qkv_packed ? "true" : "false");
+    }
+}
+
+static void derive_model_path(Recipe *recipe) {
+    if (!recipe->model_path || recipe->model_path[0] == '/') return;
+    const char *slash = strrchr(recipe->path, '/');
+    if (!slash) return;
+    recipe->model_path = arena_printf(&recipe->arena, "%.*s/%s", (int)(slash - recipe->path),
+                                      recipe->path, recipe->model_path);
+}
+
+// Follow-on faults are not reported: what is derived is looked at only if all values are good.
+static Status read_document(Reader *r, const DocNode *root) {
+    size_t errors = r->sink->num_errors;
+    TRY(doc_want_kind(root, "the recipe", DOC_MAP, r->sink));
+    read_map(r, root, "", r->recipe);
+    DiagSpan whole = {.file = r->recipe->path};
+    r->num_errors_before = errors;
+    check_missing(r, "", whole, r->recipe);
+    check_missing(r, "targets[].", whole, r->recipe);
+    if (r->sink->num_errors != errors) return STATUS_INVALID;
+    if (!r->recipe->is_kv_paged)
+        note_error(diag_error(r->sink, DIAG_R0012, span_or_root(r, RECIPE_PAGED),
+                              "a KV cache that is not paged is not supported"));
+    derive_packing(r);
+    derive_buckets(r);
+    derive_pages(r);
+    derive_model_path(r->recipe);
+    return r->sink->num_errors == errors ? STATUS_OK : STATUS_INVALID;
+}
+
+static Status read_root(const DocNode *root, const char *path, DiagSink *sink,
+                        Recipe **out_recipe) {
+    Recipe *recipe = base_alloc(1, sizeof *recipe);
+    arena_init(&recipe->arena);
+    recipe->path = arena_strdup(&recipe->arena, path);
+    Reader reader = {.recipe = recipe, .sink = sink};
+    Status status = read_document(&reader, root);
+    if (status == STATUS_OK)
+        *out_recipe = recipe;
+    else
+        recipe_destroy(recipe);
+    return status;
+}
+
+Status recipe_parse(const char *text, size_t len, const char *path, DiagSink *sink,
+                    Recipe **out_recipe) {
+    const DocNode *root = NULL;
+    TRY(doc_parse(text, len, path, str_has_suffix(path, ".json") ? DOC_JSON : DOC_YAML, sink,
+                  &root));
+    return read_root(root, path, sink, out_recipe);
+}
+
+Status recipe_load(const char *path, DiagSink *sink, Recipe **out_recipe) {
+    const DocNode *root = NULL;
+    TRY(doc_load(path, sink, &root));
+    return read_root(root, path, sink, out_recipe);
+}
+
+void recipe_destroy(Recipe *recipe) {
+    if (!recipe) return;
+    arena_deinit(&recipe->arena);
+    free(recipe);
+}

@@ -1,0 +1,85 @@
+// The recipe: what the user asked for, checked, with the place of every value. All keys come from
+// recipe.def; keys that are not in it are refused.
+#ifndef INGOT_RECIPE_RECIPE_H
+#define INGOT_RECIPE_RECIPE_H
+
+#include "abi/cpu.h"
+#include "base/diag.h"
+
+typedef enum RecipeKey {
+#define RECIPE_KEY(id, path, type, owner, field, min, max, choices, default_, doc, effect)         \
+    RECIPE_##id,
+#include "recipe/recipe.def"
+#undef RECIPE_KEY
+    NUM_RECIPE_KEYS
+} RecipeKey;
+
+typedef enum RecipeType {
+    RECIPE_TYPE_INT,
+    RECIPE_TYPE_BOOL,
+    RECIPE_TYPE_TEXT,
+    RECIPE_TYPE_WORD,
+    RECIPE_TYPE_LEVELS,
+} RecipeType;
+
+typedef struct RecipeKeyInfo {
+    const char *path;
+    RecipeType type;
+    int64_t min, max;         // INT
+    const char *choices;      // WORD: separated by blanks
+    const char *default_text; // NULL: must be given; "": derived or absent
+    const char *doc, *effect;
+    size_t offset; // of the field in its structure
+} RecipeKeyInfo;
+
+const RecipeKeyInfo *recipe_key_info(RecipeKey key);
+
+typedef struct RecipeRange {
+    int64_t min, max, step;
+} RecipeRange;
+
+typedef struct RecipeTarget {
+    const char *arch;
+    uint32_t levels; // bits 1 << CpuLevel
+    int64_t threads; // maximum
+} RecipeTarget;
+
+typedef struct RecipeRule {
+    const char *pattern;
+    bool is_enabled;
+    DiagSpan span;
+} RecipeRule;
+
+enum { RECIPE_MAX_BUCKETS = 32, RECIPE_MAX_RULES = 16 };
+
+typedef struct Recipe {
+    Arena arena;
+    const char *path; // of the recipe, as given
+    int64_t version;
+    const char *model_name;
+    const char *model_path; // resolved against the recipe's folder; NULL if the recipe names none
+    const char *weights, *activations, *kv; // "as_stored"; "int8" "bf16" "f32"; "f16" "f32"
+    RecipeRange batch_size, seq_len;
+    int64_t kv_len_tokens; // as asked; the context is page_len_tokens * max_pages
+    int64_t page_len_tokens, max_pages;
+    bool is_kv_paged;
+    bool is_qkv_packed, is_gate_up_packed;
+    RecipeTarget target;
+    RecipeRule rules[RECIPE_MAX_RULES];
+    uint32_t num_rules;
+    int64_t buckets[RECIPE_MAX_BUCKETS]; // tokens per call, ascending, the first is 1
+    uint32_t num_buckets;
+    // Place of each value (keys in lists: of the last element). line 0: the default was taken.
+    // Quotes text in the arena of the sink given to recipe_load.
+    DiagSpan spans[NUM_RECIPE_KEYS];
+} Recipe;
+
+// Reads *.yaml or *.json. Every fault found is reported (codes R....), STATUS_INVALID; a file that
+// cannot be read: U0002, STATUS_IO. The sink must outlive uses of the spans.
+Status recipe_load(const char *path, DiagSink *sink, Recipe **out_recipe) MUST_USE;
+// The same from text; a relative model path is resolved against the folder of `path`.
+Status recipe_parse(const char *text, size_t len, const char *path, DiagSink *sink,
+                    Recipe **out_recipe) MUST_USE;
+void recipe_destroy(Recipe *recipe);
+
+#endif
