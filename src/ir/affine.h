@@ -30,6 +30,8 @@ const IrAffineExpr *ir_affine_symbol(IrModule *m, uint32_t number);
 // a BUG here.
 const IrAffineExpr *ir_affine_binary(IrModule *m, IrAffineKind kind, const IrAffineExpr *lhs,
                                      const IrAffineExpr *rhs);
+// Without dimensions: what one side of a product and every divisor must be.
+bool ir_affine_is_symbolic(const IrAffineExpr *expr);
 const IrAffineMap *ir_affine_map(IrModule *m, uint32_t num_dims, uint32_t num_symbols,
                                  uint32_t num_results, const IrAffineExpr *const *results);
 const IrAffineMap *ir_affine_identity(IrModule *m, uint32_t num_dims);

@@ -66,7 +66,9 @@ const IrType *ir_type_memref_strided(IrModule *m, uint32_t rank, const int64_t *
 const IrType *ir_type_unranked(IrModule *m, IrTypeKind kind, const IrType *elem);
 const IrType *ir_type_function(IrModule *m, uint32_t num_inputs, const IrType *const *inputs,
                                uint32_t num_results, const IrType *const *results);
-const IrType *ir_type_ptr(IrModule *m);
+const IrType *ir_type_ptr(IrModule *m); // address space 0
+const IrType *ir_type_ptr_in(IrModule *m, uint32_t address_space);
+const IrType *ir_type_none(IrModule *m);
 const IrType *ir_type_void(IrModule *m);
 const IrType *ir_type_llvm_function(IrModule *m, const IrType *result, uint32_t num_inputs,
                                     const IrType *const *inputs);
@@ -187,7 +189,7 @@ typedef enum IrTrait {
     IR_COMMUTATIVE = 1 << 2,
     IR_SAME_TYPE = 1 << 3,   // all operands and results have one type
     IR_ISOLATED = 1 << 4,    // region sees no outer values (func, module)
-    IR_LINALG = 1 << 5,      // structured op: segments {ins, outs}, one region
+    IR_LINALG = 1 << 5,      // structured op: segments {ins, outs}; generic and reduce have a region
     IR_CONTRACTION = 1 << 6, // linalg matmul family and conv: cast, multiply, accumulate
     IR_SYMBOL = 1 << 7,
     IR_CAST = 1 << 8,        // one operand, one result of another type
@@ -231,6 +233,7 @@ struct IrBlock {
     IrOp *first, *last;
     IrValue **args;
     uint32_t num_args, args_capacity;
+    uint32_t number; // scratch of whoever walks the region: the block's position in it
 };
 
 struct IrRegion {
@@ -306,6 +309,7 @@ static inline bool ir_value_is_unused(const IrValue *value) { return !value->fir
 
 IrBlock *ir_region_add_block(IrModule *m, IrRegion *region);
 IrValue *ir_block_add_arg(IrModule *m, IrBlock *block, const IrType *type);
+IrValue *ir_block_insert_arg(IrModule *m, IrBlock *block, uint32_t at, const IrType *type);
 void ir_block_remove_arg(IrBlock *block, uint32_t i); // must be unused
 
 // Value substitution for cloning: maps values by dense index.
@@ -326,7 +330,8 @@ IrOp *ir_symbol_find(const IrModule *m, const char *name); // top-level symbol o
 // A name not yet taken: base, or base_N with the smallest free N.
 const char *ir_symbol_unique(IrModule *m, const char *base);
 const char *ir_symbol_name(const IrOp *op);
-// func.func with an entry block of arguments; private unless is_public.
+// func.func with an entry block of arguments; private unless is_public. Detached: append it to the
+// module's body.
 IrOp *ir_func_create(IrModule *m, const char *name, const IrType *function_type, bool is_public,
                      const IrLoc *loc);
 IrBlock *ir_func_body(const IrOp *func); // NULL for a declaration

@@ -1,0 +1,159 @@
+// Symbols and functions: finding, naming, changing signatures.
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/intern.h"
+
+const char *ir_symbol_name(const IrOp *op) {
+    const IrAttr *name = ir_op_attr(op, "sym_name");
+    return name && name->kind == IR_ATTR_STRING ? name->str : NULL;
+}
+
+IrOp *ir_symbol_find(const IrModule *m, const char *name) {
+    FOR_EACH_OP(op, m->op->regions[0].first) {
+        if (!(ir_op_info(op->kind)->traits & IR_SYMBOL)) continue;
+        const char *candidate = ir_symbol_name(op);
+        if (candidate && (candidate == name || str_equal(candidate, name))) return op;
+    }
+    return NULL;
+}
+
+const char *ir_symbol_unique(IrModule *m, const char *base) {
+    if (!ir_symbol_find(m, base)) return ir_intern(m, base);
+    for (uint32_t n = 0;; n++) {
+        const char *name = arena_printf(&m->arena, "%s_%u", base, n);
+        if (!ir_symbol_find(m, name)) return ir_intern(m, name);
+    }
+}
+
+const IrType *ir_func_type(const IrOp *func) {
+    const IrAttr *type = ir_op_attr(func, "function_type");
+    BUG_IF(!type || type->kind != IR_ATTR_TYPE, "function without a type");
+    return type->type;
+}
+
+IrOp *ir_func_create(IrModule *m, const char *name, const IrType *function_type, bool is_public,
+                     const IrLoc *loc) {
+    IrNamedAttr attrs[] = {{"function_type", ir_attr_type(m, function_type)},
+                           {"sym_name", ir_attr_string(m, name)},
+                           {"sym_visibility", ir_attr_string(m, "private")}};
+    IrOp *func = ir_op_create(m, &(IrOpSpec){.kind = IR_FUNC_FUNC,
+                                             .loc = loc,
+                                             .num_attrs = is_public ? 2 : 3,
+                                             .attrs = attrs,
+                                             .num_regions = 1});
+    IrBlock *entry = ir_region_add_block(m, &func->regions[0]);
+    for (uint32_t i = 0; i < function_type->num_inputs; i++)
+        ir_block_add_arg(m, entry, function_type->inputs[i]);
+    return func;
+}
+
+IrBlock *ir_func_body(const IrOp *func) { return func->regions[0].first; }
+
+static void set_type(IrModule *m, IrOp *func, uint32_t num_inputs, const IrType *const *inputs,
+                     uint32_t num_results, const IrType *const *results) {
+    const IrType *type =
+        func->kind == IR_LLVM_FUNC
+            ? ir_type_llvm_function(m, num_results ? results[0] : ir_type_void(m), num_inputs, inputs)
+            : ir_type_function(m, num_inputs, inputs, num_results, results);
+    ir_op_set_attr(m, func, "function_type", ir_attr_type(m, type));
+}
+
+static const IrOp *find_return(const IrOp *func) {
+    FOR_EACH_BLOCK(block, &func->regions[0]) {
+        const IrOp *last = block->last;
+        if (last && (last->kind == IR_FUNC_RETURN || last->kind == IR_LLVM_RETURN)) return last;
+    }
+    return NULL;
+}
+
+void ir_func_update_type(IrModule *m, IrOp *func) {
+    const IrBlock *entry = ir_func_body(func);
+    if (!entry) return;
+    const IrType **inputs = ARENA_ARRAY(&m->arena, const IrType *, entry->num_args + 1);
+    for (uint32_t i = 0; i < entry->num_args; i++) inputs[i] = entry->args[i]->type;
+    const IrOp *ret = find_return(func);
+    if (!ret) {
+        const IrType *old = ir_func_type(func);
+        set_type(m, func, entry->num_args, inputs, old->num_results, old->results);
+        return;
+    }
+    const IrType **results = ARENA_ARRAY(&m->arena, const IrType *, ret->num_operands + 1);
+    for (uint32_t i = 0; i < ret->num_operands; i++) results[i] = ret->operands[i].value->type;
+    set_type(m, func, entry->num_args, inputs, ret->num_operands, results);
+}
+
+// ---------------------------------------------------------------- argument attributes
+
+const IrAttr *ir_func_arg_attr(const IrOp *func, uint32_t arg, const char *name) {
+    const IrAttr *list = ir_op_attr(func, "arg_attrs");
+    if (!list || list->kind != IR_ATTR_ARRAY || arg >= list->num_elems) return NULL;
+    return ir_attr_dict_find(list->elems[arg], name);
+}
+
+// Stores one dictionary per argument; none at all if every one is empty.
+static void set_arg_dicts(IrModule *m, IrOp *func, uint32_t n, const IrAttr *const *dicts) {
+    bool any = false;
+    for (uint32_t i = 0; i < n; i++) any |= dicts[i]->num_entries > 0;
+    ir_op_set_attr(m, func, "arg_attrs", any ? ir_attr_array(m, n, dicts) : NULL);
+}
+
+// The dictionaries of n arguments, the missing ones empty; room for one more.
+static const IrAttr **get_arg_dicts(IrModule *m, const IrOp *func, uint32_t n) {
+    const IrAttr **dicts = ARENA_ARRAY(&m->arena, const IrAttr *, n + 1);
+    const IrAttr *list = ir_op_attr(func, "arg_attrs");
+    for (uint32_t i = 0; i < n; i++)
+        dicts[i] = list && i < list->num_elems ? list->elems[i] : ir_attr_dict(m, 0, NULL);
+    return dicts;
+}
+
+void ir_func_set_arg_attr(IrModule *m, IrOp *func, uint32_t arg, const char *name, const IrAttr *attr) {
+    uint32_t num_args = ir_func_type(func)->num_inputs;
+    BUG_IF(arg >= num_args, "function argument %u of %u", arg, num_args);
+    const IrAttr **dicts = get_arg_dicts(m, func, num_args);
+    const IrAttr *old = dicts[arg];
+    IrNamedAttr *entries = ARENA_ARRAY(&m->arena, IrNamedAttr, old->num_entries + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < old->num_entries; i++)
+        if (!str_equal(old->entries[i].name, name)) entries[n++] = old->entries[i];
+    if (attr) entries[n++] = (IrNamedAttr){name, attr};
+    dicts[arg] = ir_attr_dict(m, n, entries);
+    set_arg_dicts(m, func, num_args, dicts);
+}
+
+void ir_func_remove_arg(IrModule *m, IrOp *func, uint32_t arg) {
+    const IrType *type = ir_func_type(func);
+    BUG_IF(arg >= type->num_inputs, "function argument %u of %u", arg, type->num_inputs);
+    const IrAttr **dicts = get_arg_dicts(m, func, type->num_inputs);
+    const IrType **inputs = arena_memdup(&m->arena, type->inputs, type->num_inputs, sizeof *inputs);
+    for (uint32_t i = arg + 1; i < type->num_inputs; i++) {
+        inputs[i - 1] = inputs[i];
+        dicts[i - 1] = dicts[i];
+    }
+    set_arg_dicts(m, func, type->num_inputs - 1, dicts);
+    set_type(m, func, type->num_inputs - 1, inputs, type->num_results, type->results);
+    if (ir_func_body(func)) ir_block_remove_arg(ir_func_body(func), arg);
+}
+
+IrValue *ir_func_insert_arg(IrModule *m, IrOp *func, uint32_t at, const IrType *arg_type) {
+    const IrType *type = ir_func_type(func);
+    uint32_t n = type->num_inputs;
+    BUG_IF(at > n || !ir_func_body(func), "function argument %u of %u", at, n);
+    const IrAttr **dicts = get_arg_dicts(m, func, n);
+    const IrType **inputs = ARENA_ARRAY(&m->arena, const IrType *, n + 1);
+    for (uint32_t i = n; i > at; i--) {
+        inputs[i] = type->inputs[i - 1];
+        dicts[i] = dicts[i - 1];
+    }
+    for (uint32_t i = 0; i < at; i++) inputs[i] = type->inputs[i];
+    inputs[at] = arg_type;
+    dicts[at] = ir_attr_dict(m, 0, NULL);
+    set_arg_dicts(m, func, n + 1, dicts);
+    set_type(m, func, n + 1, inputs, type->num_results, type->results);
+    return ir_block_insert_arg(m, ir_func_body(func), at, arg_type);
+}
+
+IrOp *ir_call_callee(const IrModule *m, const IrOp *call) {
+    const IrAttr *callee = ir_op_attr(call, "callee");
+    return callee && callee->kind == IR_ATTR_SYMBOL ? ir_symbol_find(m, callee->str) : NULL;
+}
