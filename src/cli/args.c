@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IN(verb) (1u << VERB_##verb)
+#define IN(verb)  (1u << VERB_##verb)
 #define ALL_VERBS ((1u << NUM_VERBS) - 1)
 
 static const VerbInfo verbs[NUM_VERBS] = {
@@ -21,8 +21,12 @@ static const OptionInfo options[NUM_OPTIONS] = {
 #include "cli/options.def"
 };
 
-const VerbInfo *verb_info(Verb verb) { return &verbs[verb]; }
-const OptionInfo *option_info(OptionId id) { return &options[id]; }
+const VerbInfo *verb_info(Verb verb) {
+    return &verbs[verb];
+}
+const OptionInfo *option_info(OptionId id) {
+    return &options[id];
+}
 
 bool verb_find(const char *name, Verb *out_verb) {
     for (int i = 0; i < NUM_VERBS; i++) {
@@ -89,8 +93,8 @@ static Status unknown_option(Verb verb, const char *given, size_t len, DiagSink 
 }
 
 static Status bad_value(const OptionInfo *info, const char *text, DiagSink *sink) {
-    Status status = usage_error(sink, DIAG_U0004, "--%s cannot be %s", info->name,
-                                *text ? text : "empty");
+    Status status =
+        usage_error(sink, DIAG_U0004, "--%s cannot be %s", info->name, *text ? text : "empty");
     if (info->kind == OPTION_COUNT)
         diag_evidence(sink, "a whole number from %.0f to %.0f is expected", info->min, info->max);
     else
@@ -147,8 +151,7 @@ static Status take_option(Verb verb, int argc, char *const *argv, int *inout_i, 
     if (is_long && name[len] == '=') attached = name + len + 1;
     if (!is_long && name[1]) attached = name[1] == '=' ? name + 2 : name + 1;
     if (info->kind == OPTION_FLAG) {
-        if (attached)
-            return usage_error(sink, DIAG_U0004, "--%s takes no value", info->name);
+        if (attached) return usage_error(sink, DIAG_U0004, "--%s takes no value", info->name);
         return set_option(id, NULL, sink, args);
     }
     if (!attached && info->kind != OPTION_MAYBE_TEXT) {

@@ -22,7 +22,13 @@ typedef enum OptionId {
     NUM_OPTIONS
 } OptionId;
 
-typedef enum OptionKind { OPTION_FLAG, OPTION_TEXT, OPTION_COUNT, OPTION_REAL, OPTION_MAYBE_TEXT } OptionKind;
+typedef enum OptionKind {
+    OPTION_FLAG,
+    OPTION_TEXT,
+    OPTION_COUNT,
+    OPTION_REAL,
+    OPTION_MAYBE_TEXT,
+} OptionKind;
 
 typedef struct OptionInfo {
     uint32_t verbs; // bit 1 << Verb
@@ -37,7 +43,9 @@ typedef struct OptionInfo {
 const VerbInfo *verb_info(Verb verb);
 bool verb_find(const char *name, Verb *out_verb);
 const OptionInfo *option_info(OptionId id);
-static inline bool option_in_verb(const OptionInfo *info, Verb verb) { return info->verbs >> verb & 1; }
+static inline bool option_in_verb(const OptionInfo *info, Verb verb) {
+    return info->verbs >> verb & 1;
+}
 
 // One option as given: the last value, and all of them in order for those that may be repeated.
 typedef struct OptionValue {
@@ -61,7 +69,9 @@ typedef struct Args {
 Status args_parse(Verb verb, int argc, char *const *argv, DiagSink *sink, Args *out_args) MUST_USE;
 void args_deinit(Args *args);
 
-static inline bool args_has(const Args *args, OptionId id) { return args->options[id].is_set; }
+static inline bool args_has(const Args *args, OptionId id) {
+    return args->options[id].is_set;
+}
 static inline const char *args_text(const Args *args, OptionId id, const char *otherwise) {
     return args->options[id].is_set ? args->options[id].text : otherwise;
 }

@@ -1,5 +1,5 @@
-// What the verbs share: the parsed command line, the diagnostics, and the two streams. stdout carries
-// the answer or the document asked for and nothing else; everything else goes to stderr.
+// What the verbs share: the parsed command line, the diagnostics, and the two streams. stdout
+// carries the answer or the document asked for and nothing else; everything else goes to stderr.
 #ifndef INGOT_CLI_CLI_H
 #define INGOT_CLI_CLI_H
 
@@ -14,12 +14,14 @@ typedef struct Cli {
     bool is_quiet;
 } Cli;
 
-// One function per verb, in cli_<verb>.c. What they return is the exit code; diagnostics in the sink
-// are printed by main.
-#define VERB(id, name, needs_compiler, arguments, purpose, examples) Status verb_##id(Cli *cli) MUST_USE;
+// One function per verb, in cli_<verb>.c. What they return is the exit code; diagnostics in the
+// sink are printed by main.
+#define VERB(id, name, needs_compiler, arguments, purpose, examples)                               \
+    Status verb_##id(Cli *cli) MUST_USE;
 #include "cli/options.def"
 
-// ---- stdout (output.c). A closed pipe ends the program quietly; a full disk is U0003 at output_end.
+// ---- stdout (output.c). A closed pipe ends the program quietly; a full disk is U0003 at
+// output_end.
 void output_write(const char *bytes, size_t len_bytes);
 void output_puts(const char *text);
 void output_flush(void);

@@ -1,5 +1,5 @@
-// `ingot explain CODE`: what a diagnostic means, with a failing and a mended example; without a code
-// the list of all codes.
+// `ingot explain CODE`: what a diagnostic means, with a failing and a mended example; without a
+// code the list of all codes.
 #include <stdio.h>
 #include <string.h>
 
@@ -31,8 +31,10 @@ static void explain_all(const Cli *cli) {
     if (cli->is_json) json_begin_array(&json, NULL);
     for (int i = 0; i < NUM_DIAG_CODES; i++) {
         const DiagInfo *info = diag_info((DiagCode)i);
-        if (cli->is_json) put_json(&json, info);
-        else strbuf_printf(&out, "%s  %s\n", info->code, info->title);
+        if (cli->is_json)
+            put_json(&json, info);
+        else
+            strbuf_printf(&out, "%s  %s\n", info->code, info->title);
     }
     if (cli->is_json) json_end_array(&json);
     put_document(&out);

@@ -31,8 +31,10 @@ static void put_json(void) {
             json_string(&json, NULL, cpu_feature_name((CpuFeature)feature));
     json_end_array(&json);
     CpuLevel best;
-    if (cpu_host_level(&best)) json_string(&json, "host_cpu_level", cpu_level_info(best)->name);
-    else json_null(&json, "host_cpu_level");
+    if (cpu_host_level(&best))
+        json_string(&json, "host_cpu_level", cpu_level_info(best)->name);
+    else
+        json_null(&json, "host_cpu_level");
     json_uint(&json, "host_threads", cpu_usable_threads());
     json_end_object(&json);
     put_document(&out);
@@ -40,7 +42,9 @@ static void put_json(void) {
 
 Status verb_VERSION(Cli *cli) {
     TRY(check_positional(cli, 0, 0, "nothing"));
-    if (cli->is_json) put_json();
-    else output_puts("ingot " INGOT_VERSION " (" INGOT_COMMIT ")\n");
+    if (cli->is_json)
+        put_json();
+    else
+        output_puts("ingot " INGOT_VERSION " (" INGOT_COMMIT ")\n");
     return STATUS_OK;
 }

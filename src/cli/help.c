@@ -5,7 +5,10 @@
 
 #include "cli/cli.h"
 
-enum { MAX_GROUPS = 16, HELP_INDENT = 28 };
+enum { MAX_GROUPS = 16 };
+
+// Column of the explanations; a narrow terminal has them on the line below.
+static size_t help_indent(void) { return terminal_width() < 60 ? 10 : 28; }
 
 // Appends text from column `column` on, broken between words to fit the terminal.
 static void put_wrapped(StrBuf *out, const char *text, size_t indent, size_t column) {
@@ -41,22 +44,27 @@ static void put_examples(StrBuf *out, const char *examples, size_t max) {
     }
 }
 
-static void put_option(StrBuf *out, const OptionInfo *info) {
-    StrBuf left = {0};
-    if (info->letter) strbuf_printf(&left, "  -%c, ", info->letter);
-    else strbuf_puts(&left, "      ");
-    strbuf_printf(&left, "--%s", info->name);
-    if (info->kind == OPTION_MAYBE_TEXT) strbuf_printf(&left, "[=%s]", info->metavar);
-    else if (info->kind != OPTION_FLAG) strbuf_printf(&left, " %s", info->metavar);
-    size_t column = left.len;
-    if (column + 2 > HELP_INDENT) {
-        strbuf_putc(&left, '\n');
+// A name and its explanation beside it, or below where the name is long or the terminal narrow.
+static void put_entry(StrBuf *out, const char *name, const char *help) {
+    size_t indent = help_indent(), column = strlen(name);
+    strbuf_puts(out, name);
+    if (column + 2 > indent) {
+        strbuf_putc(out, '\n');
         column = 0;
     }
-    for (; column < HELP_INDENT; column++) strbuf_putc(&left, ' ');
-    strbuf_append(out, left.data, left.len);
-    put_wrapped(out, info->help, HELP_INDENT, HELP_INDENT);
-    strbuf_deinit(&left);
+    for (; column < indent; column++) strbuf_putc(out, ' ');
+    put_wrapped(out, help, indent, indent);
+}
+
+static void put_option(StrBuf *out, const OptionInfo *info) {
+    StrBuf name = {0};
+    if (info->letter) strbuf_printf(&name, "  -%c, ", info->letter);
+    else strbuf_puts(&name, "      ");
+    strbuf_printf(&name, "--%s", info->name);
+    if (info->kind == OPTION_MAYBE_TEXT) strbuf_printf(&name, "[=%s]", info->metavar);
+    else if (info->kind != OPTION_FLAG) strbuf_printf(&name, " %s", info->metavar);
+    put_entry(out, name.data, info->help);
+    strbuf_deinit(&name);
 }
 
 static void finish(StrBuf *out) {
@@ -66,8 +74,9 @@ static void finish(StrBuf *out) {
 
 void help_overview(void) {
     StrBuf out = {0};
-    strbuf_puts(&out, "ingot compiles a recipe and a model file into one artifact and answers prompts "
-                      "with it.\n");
+    strbuf_puts(&out,
+                "ingot compiles a recipe and a model file into one artifact and answers prompts "
+                "with it.\n");
     put_heading(&out, "Verbs");
     for (int v = 0; v < NUM_VERBS; v++) {
         strbuf_printf(&out, "  %-10s", verb_info((Verb)v)->name);
@@ -76,15 +85,17 @@ void help_overview(void) {
     put_heading(&out, "Examples");
     put_examples(&out, verb_info(VERB_COMPILE)->examples, 1);
     put_examples(&out, verb_info(VERB_RUN)->examples, 1);
-    strbuf_puts(&out, "\n`ingot VERB --help` explains a verb, `ingot --help=WORD` searches all of them.\n");
+    strbuf_puts(&out, "\n`ingot VERB --help` explains a verb, `ingot --help=WORD` searches all of "
+                      "them.\n");
     finish(&out);
 }
 
 static void put_exit_codes(StrBuf *out) {
     put_heading(out, "Exit codes");
-    strbuf_puts(out, "  0 done, or yes     1 the check's answer is no   2 wrong usage\n"
-                     "  3 input refused    4 does not fit               5 machine lacks something\n"
-                     "  6 reading or writing failed   70 a fault of ingot   128+n ended by signal n\n");
+    strbuf_puts(out,
+                "  0 done, or yes     1 the check's answer is no   2 wrong usage\n"
+                "  3 input refused    4 does not fit               5 machine lacks something\n"
+                "  6 reading or writing failed   70 a fault of ingot   128+n ended by signal n\n");
 }
 
 static void put_environment(StrBuf *out) {
@@ -96,8 +107,10 @@ static void put_environment(StrBuf *out) {
     };
     put_heading(out, "Environment");
     for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
-        strbuf_printf(out, "  %-*s", HELP_INDENT - 2, variables[i].name);
-        put_wrapped(out, variables[i].help, HELP_INDENT, HELP_INDENT);
+        StrBuf name = {0};
+        strbuf_printf(&name, "  %s", variables[i].name);
+        put_entry(out, name.data, variables[i].help);
+        strbuf_deinit(&name);
     }
 }
 

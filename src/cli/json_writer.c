@@ -38,10 +38,18 @@ static void end(JsonWriter *writer, char bracket) {
     if (writer->depth == 0) strbuf_putc(writer->out, '\n');
 }
 
-void json_begin_object(JsonWriter *writer, const char *key) { begin(writer, key, '{'); }
-void json_end_object(JsonWriter *writer) { end(writer, '}'); }
-void json_begin_array(JsonWriter *writer, const char *key) { begin(writer, key, '['); }
-void json_end_array(JsonWriter *writer) { end(writer, ']'); }
+void json_begin_object(JsonWriter *writer, const char *key) {
+    begin(writer, key, '{');
+}
+void json_end_object(JsonWriter *writer) {
+    end(writer, '}');
+}
+void json_begin_array(JsonWriter *writer, const char *key) {
+    begin(writer, key, '[');
+}
+void json_end_array(JsonWriter *writer) {
+    end(writer, ']');
+}
 
 void json_string_n(JsonWriter *writer, const char *key, const char *value, size_t len) {
     item(writer, key);

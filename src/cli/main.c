@@ -32,13 +32,16 @@ static void on_fault(int number) {
     static const char text[] =
         "ingot: stopped by a fault of its own. Please report the command line and the output of "
         "`ingot --version --json`.\n";
-    static const char cut[] = "ingot: a mapped file was cut or its disk failed while it was in use\n";
+    static const char cut[] =
+        "ingot: a mapped file was cut or its disk failed while it was in use\n";
     file_writer_cleanup();
     progress_clear();
     bool is_mapping = number == SIGBUS;
     ssize_t ignored = 0;
-    if (is_mapping) ignored = write(STDERR_FILENO, cut, sizeof cut - 1);
-    else if (number != SIGABRT) ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    if (is_mapping)
+        ignored = write(STDERR_FILENO, cut, sizeof cut - 1);
+    else if (number != SIGABRT)
+        ignored = write(STDERR_FILENO, text, sizeof text - 1);
     (void)ignored;
     _exit(is_mapping ? STATUS_IO : EXIT_BUG);
 }
@@ -190,8 +193,10 @@ static Status hand_over(char **argv, DiagSink *sink) {
 // Colours the word error or warning of each first line; the text itself stays the same.
 static void put_diagnostics(const Cli *cli) {
     StrBuf text = {0};
-    if (cli->is_json) diag_render_json(&cli->sink, &text);
-    else diag_render(&cli->sink, &text);
+    if (cli->is_json)
+        diag_render_json(&cli->sink, &text);
+    else
+        diag_render(&cli->sink, &text);
     const char *at = text.data ? text.data : "";
     while (*at) {
         size_t len = strcspn(at, "\n");
@@ -205,8 +210,8 @@ static void put_diagnostics(const Cli *cli) {
         const char *close = mark ? strchr(mark, ']') : NULL;
         if (close && close < at + len)
             fprintf(stderr, "%.*s\x1b[1;%dm%.*s\x1b[0m%.*s\n", (int)(mark - at), at,
-                    is_error ? 31 : 35, (int)(close + 1 - mark), mark,
-                    (int)(at + len - close - 1), close + 1);
+                    is_error ? 31 : 35, (int)(close + 1 - mark), mark, (int)(at + len - close - 1),
+                    close + 1);
         else
             fprintf(stderr, "%.*s\n", (int)len, at);
         at += len + (at[len] == '\n');
@@ -219,21 +224,26 @@ static Status check_choice(Cli *cli, OptionId id, const char *const *choices, si
     if (!given) return STATUS_OK;
     for (size_t i = 0; i < num_choices; i++)
         if (str_equal(choices[i], given)) return STATUS_OK;
-    Status status = usage_error(&cli->sink, DIAG_U0004, "--%s cannot be %s", option_info(id)->name, given);
-    diag_evidence(&cli->sink, "--%s is %s", option_info(id)->name, option_info(id)->help);
+    const OptionInfo *info = option_info(id);
+    Status status = usage_error(&cli->sink, DIAG_U0004, "--%s cannot be %s", info->name, given);
+    diag_evidence(&cli->sink, "--%s is %s", info->name, info->help);
     const char *nearest = str_nearest(given, choices, num_choices);
-    if (nearest) diag_write(&cli->sink, "--%s=%s", option_info(id)->name, nearest);
+    if (nearest) diag_write(&cli->sink, "--%s=%s", info->name, nearest);
     return status;
 }
 
 static Status run_verb(Cli *cli, char **argv) {
-    static const char *const when[] = {"auto", "always", "never"}, *const how[] = {"auto", "none", "json"};
+    static const char *const when[] = {"auto", "always", "never"};
+    static const char *const how[] = {"auto", "none", "json"};
     const Args *args = &cli->args;
     if (args_has(args, OPT_HELP)) {
         const char *word = args_text(args, OPT_HELP, NULL);
-        if (cli->is_json) help_json();
-        else if (word) return help_search(word);
-        else help_verb(args->verb);
+        if (cli->is_json)
+            help_json();
+        else if (word)
+            return help_search(word);
+        else
+            help_verb(args->verb);
         return STATUS_OK;
     }
     if (args_has(args, OPT_PRINT_VERSION)) return verb_VERSION(cli);
@@ -249,8 +259,10 @@ static Status unknown_verb(Cli *cli, const char *word) {
     for (int v = 0; v < NUM_VERBS; v++) names[v] = verb_info((Verb)v)->name;
     Status status = usage_error(&cli->sink, DIAG_U0001, "unknown verb %s", word);
     const char *nearest = str_nearest(word, names, NUM_VERBS);
-    if (nearest) diag_write(&cli->sink, "ingot %s", nearest);
-    else diag_evidence(&cli->sink, "`ingot` alone lists the verbs");
+    if (nearest)
+        diag_write(&cli->sink, "ingot %s", nearest);
+    else
+        diag_evidence(&cli->sink, "`ingot` alone lists the verbs");
     return status;
 }
 
@@ -258,8 +270,10 @@ static Status unknown_verb(Cli *cli, const char *word) {
 static Status dispatch(Cli *cli, int argc, char **argv) {
     Verb verb = VERB_VERSION; // its options are the ones every verb has
     bool has_verb = argc > 1 && argv[1][0] != '-';
-    if (has_verb && str_equal(argv[1], "help")) has_verb = argc > 2;
-    else if (has_verb && !verb_find(argv[1], &verb)) return unknown_verb(cli, argv[1]);
+    if (has_verb && str_equal(argv[1], "help"))
+        has_verb = argc > 2;
+    else if (has_verb && !verb_find(argv[1], &verb))
+        return unknown_verb(cli, argv[1]);
     if (argc == 1 || (argc == 2 && str_equal(argv[1], "help"))) {
         help_overview();
         return STATUS_OK;

@@ -13,7 +13,9 @@ void output_write(const char *bytes, size_t len_bytes) {
     if (fwrite(bytes, 1, len_bytes, stdout) != len_bytes) write_error = errno ? errno : EIO;
 }
 
-void output_puts(const char *text) { output_write(text, strlen(text)); }
+void output_puts(const char *text) {
+    output_write(text, strlen(text));
+}
 
 void output_flush(void) {
     errno = 0;

@@ -14,7 +14,12 @@ enum {
     PATIENCE_NS = 500 * 1000 * 1000, // shorter phases are not shown
 };
 
-typedef enum ProgressMode { PROGRESS_NONE, PROGRESS_TERMINAL, PROGRESS_LINES, PROGRESS_JSON } ProgressMode;
+typedef enum ProgressMode {
+    PROGRESS_NONE,
+    PROGRESS_TERMINAL,
+    PROGRESS_LINES,
+    PROGRESS_JSON,
+} ProgressMode;
 
 static struct {
     bool color_stdout, color_stderr;
@@ -48,13 +53,18 @@ void terminal_init(const Args *args) {
     const char *term = getenv("TERM");
     bool can_redraw = isatty(STDERR_FILENO) && term && *term && !str_equal(term, "dumb");
     state.progress = can_redraw ? PROGRESS_TERMINAL : PROGRESS_LINES;
-    if (how && str_equal(how, "json")) state.progress = PROGRESS_JSON;
+    if (how && str_equal(how, "json"))
+        state.progress = PROGRESS_JSON;
     else if (args_has(args, OPT_QUIET) || (how && str_equal(how, "none")))
         state.progress = PROGRESS_NONE;
 }
 
-bool terminal_color_stderr(void) { return state.color_stderr; }
-bool terminal_color_stdout(void) { return state.color_stdout; }
+bool terminal_color_stderr(void) {
+    return state.color_stderr;
+}
+bool terminal_color_stdout(void) {
+    return state.color_stdout;
+}
 
 uint32_t terminal_width(void) {
     const char *columns = getenv("COLUMNS");
@@ -104,7 +114,8 @@ static void draw(const char *unit, uint64_t now_ns) {
         double part = (double)state.done / (double)state.total;
         double left = part > 0 ? seconds * (1 - part) / part : 0;
         len = snprintf(text, sizeof text,
-                       "\r\x1b[K%s: %" PRIu64 " of %" PRIu64 " %s, %.0f %%, %.1f s, about %.0f s left",
+                       "\r\x1b[K%s: %" PRIu64 " of %" PRIu64
+                       " %s, %.0f %%, %.1f s, about %.0f s left",
                        state.phase, state.done, state.total, unit, part * 100, seconds, left);
     } else {
         len = snprintf(text, sizeof text, "\r\x1b[K%s: %" PRIu64 " %s, %.1f s", state.phase,
