@@ -22,13 +22,26 @@ static NO_RETURN void out_of_memory(size_t count, size_t elem_size) {
     exit(STATUS_IO);
 }
 
+#ifndef NDEBUG
+static _Thread_local unsigned forbid_depth;
+void base_forbid_alloc(void) { forbid_depth++; }
+void base_allow_alloc(void) { forbid_depth--; }
+static void check_may_alloc(void) { BUG_IF(forbid_depth > 0, "allocation on the token path"); }
+#else
+void base_forbid_alloc(void) {}
+void base_allow_alloc(void) {}
+static void check_may_alloc(void) {}
+#endif
+
 void *base_alloc(size_t count, size_t elem_size) {
+    check_may_alloc();
     void *ptr = calloc(count ? count : 1, elem_size ? elem_size : 1);
     if (!ptr) out_of_memory(count, elem_size);
     return ptr;
 }
 
 void *base_realloc(void *ptr, size_t count, size_t elem_size) {
+    check_may_alloc();
     uint64_t bytes;
     if (!size_mul(count, elem_size, &bytes)) out_of_memory(count, elem_size);
     void *grown = realloc(ptr, bytes ? bytes : 1);

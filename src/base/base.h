@@ -47,6 +47,11 @@ NO_RETURN void base_bug(const char *file, int line, const char *fmt, ...) PRINTF
 void *base_alloc(size_t count, size_t elem_size) MUST_USE; // zero-filled
 void *base_realloc(void *ptr, size_t count, size_t elem_size) MUST_USE;
 
+// Between forbid and allow on a thread, base_alloc and base_realloc called on it are a BUG (not in
+// builds with NDEBUG). Keeps allocation off the token path. Nestable.
+void base_forbid_alloc(void);
+void base_allow_alloc(void);
+
 // *out = a * b, a + b; false on overflow.
 static inline bool size_mul(uint64_t a, uint64_t b, uint64_t *out) {
     return !__builtin_mul_overflow(a, b, out);

@@ -1,0 +1,330 @@
+// Executor; see executor.h. At open each step is resolved to a code address, operand pointers per worker
+// and a place for its scalars; a run then is one walk over the steps by every worker.
+#include "runtime/executor.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "abi/kernel_abi.h"
+#include "runtime/memory.h"
+#include "runtime/workers.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+// A step ready to run; PLAN_BOUND_STEP_BYTES each.
+typedef struct BoundStep {
+    KernelFn run;
+    const int64_t *scalars;
+    uint64_t first_buffer;
+    int64_t tiles_value; // of a constant tile count
+    int64_t tiles_mul, tiles_div;
+    uint32_t tiles_kind; // PlanScalarKind
+    uint32_t needs_barrier, every_worker;
+    uint32_t reserved;
+} BoundStep;
+_Static_assert(sizeof(BoundStep) == PLAN_BOUND_STEP_BYTES, "the planner counts this size");
+
+struct Executor {
+    const Artifact *artifact;
+    uint32_t level; // index in artifact->levels
+    uint32_t num_threads;
+    Workers *workers;
+    Mapping weights, kv, arena, scratch, io, bindings;
+    uint8_t *code;
+    uint64_t code_bytes;
+    // In bindings:
+    BoundStep *steps;
+    int64_t *scalars;         // a value per plan scalar; those of a call are set before it
+    uint32_t *call_scalars;   // indices of scalars that depend on the call
+    uint64_t num_call_scalars;
+    void **operands;          // [worker][plan buffer]
+    uint64_t operand_stride;  // pointers per worker
+    int32_t *free_pages;
+    uint32_t num_free_pages;
+    const ExecutorCall *call; // the run under way
+    uint64_t *step_ns, *wait_ns;
+};
+
+static Status pick_threads(const Artifact *artifact, uint32_t wanted, DiagSink *sink, uint32_t *out) {
+    uint32_t max_threads = artifact->plan->max_threads;
+    if (wanted > max_threads) {
+        Status status = diag_error(sink, DIAG_X0009, (DiagSpan){.file = artifact->path},
+                                   "%u threads asked for; the artifact is planned for at most %u", wanted,
+                                   max_threads);
+        diag_write(sink, "--threads %u", max_threads);
+        return status;
+    }
+    *out = wanted ? wanted : MIN(max_threads, cpu_usable_threads());
+    return STATUS_OK;
+}
+
+static Status check_memory(const Executor *executor, DiagSink *sink) {
+    PlanMemory memory = executor_memory(executor);
+    uint64_t available = memory_available_bytes();
+    if (memory.total_bytes <= available) return STATUS_OK;
+    Status status = diag_error(sink, DIAG_X0010, (DiagSpan){.file = executor->artifact->path},
+                               "the plan takes %llu bytes, this process may take %llu more",
+                               (unsigned long long)memory.total_bytes, (unsigned long long)available);
+    (void)status;
+    diag_evidence(sink, "MemAvailable of /proc/meminfo and the memory limit of the control group");
+    return STATUS_LIMIT;
+}
+
+static Status open_memory(Executor *executor, DiagSink *sink) {
+    const PlanHeader *plan = executor->artifact->plan;
+    TRY(mapping_open(plan_space_bytes(plan, SPACE_WEIGHTS), "the weights", sink, &executor->weights));
+    TRY(mapping_open(plan_space_bytes(plan, SPACE_KV), "the KV pages", sink, &executor->kv));
+    TRY(mapping_open(plan_space_bytes(plan, SPACE_ARENA), "the arena", sink, &executor->arena));
+    TRY(mapping_open(plan_space_bytes(plan, SPACE_SCRATCH), "the scratch", sink, &executor->scratch));
+    TRY(mapping_open(plan_space_bytes(plan, SPACE_TOKENS), "input and output", sink, &executor->io));
+    // Of the planned run-time bytes this is the executor's part; tokenizer and sampler take the rest.
+    return mapping_open(align_up(plan_executor_bytes(plan), ARTIFACT_PAGE_BYTES), "run-time state", sink,
+                        &executor->bindings);
+}
+
+// The code of the chosen level, executable and not writable; all its pages are touched.
+static Status open_code(Executor *executor, DiagSink *sink) {
+    const Artifact *artifact = executor->artifact;
+    const SectionEntry *entry = &artifact->sections[artifact->levels[executor->level].section];
+    uint64_t bytes = align_up(entry->len_bytes, ARTIFACT_PAGE_BYTES);
+    uint8_t *code = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, artifact->fd,
+                         (off_t)entry->offset);
+    if (code == MAP_FAILED) {
+        DiagSpan span = {.file = artifact->path, .byte_offset = entry->offset};
+        Status status = diag_error(sink, DIAG_U0002, span, "cannot map code: %s", strerror(errno));
+        (void)status;
+        return STATUS_IO;
+    }
+    executor->code = code;
+    executor->code_bytes = bytes;
+    for (uint64_t i = 0; i < bytes; i += ARTIFACT_PAGE_BYTES) (void)*(volatile uint8_t *)(code + i);
+    return STATUS_OK;
+}
+
+static uint8_t *buffer_address(const Executor *executor, const PlanBuffer *buffer, uint32_t worker) {
+    const Artifact *artifact = executor->artifact;
+    const PlanIoLayout *io = &artifact->io;
+    uint64_t offset = buffer->offset;
+    switch ((PlanSpace)buffer->space) {
+    case SPACE_WEIGHTS: return executor->weights.base + offset;
+    case SPACE_ARENA: return executor->arena.base + offset;
+    case SPACE_KV: return executor->kv.base + offset;
+    case SPACE_SCRATCH:
+        return executor->scratch.base + worker * plan_scratch_stride_bytes(artifact->plan) + offset;
+    case SPACE_TOKENS: return executor->io.base + io->tokens_offset + offset;
+    case SPACE_PAGES: return executor->io.base + io->pages_offset + offset;
+    case SPACE_LOGITS: return executor->io.base + io->logits_offset + offset;
+    case NUM_PLAN_SPACES: break;
+    }
+    BUG("memory space %u was not checked", buffer->space);
+}
+
+// Cuts the bindings mapping into its arrays: the sizes of plan_executor_bytes.
+static void place_bindings(Executor *executor) {
+    const PlanHeader *plan = executor->artifact->plan;
+    uint8_t *next = executor->bindings.base;
+    executor->steps = (BoundStep *)next;
+    next += plan->steps.count * sizeof(BoundStep);
+    executor->operands = (void **)next;
+    uint64_t worker_bytes = align_up(plan->buffers.count * sizeof(void *), PLAN_BUFFER_ALIGN_BYTES);
+    executor->operand_stride = worker_bytes / sizeof(void *);
+    next += worker_bytes * plan->max_threads;
+    executor->scalars = (int64_t *)next;
+    next += plan->scalars.count * sizeof(int64_t);
+    executor->call_scalars = (uint32_t *)next;
+}
+
+static void bind_steps(Executor *executor) {
+    const Artifact *artifact = executor->artifact;
+    const PlanHeader *plan = artifact->plan;
+    const PlanKernelCode *level_code = artifact->kernel_code + executor->level * plan->kernels.count;
+    for (uint64_t i = 0; i < plan->steps.count; i++) {
+        const PlanStep *step = &artifact->steps[i];
+        uintptr_t address = (uintptr_t)executor->code + level_code[step->kernel].offset;
+        executor->steps[i] = (BoundStep){
+            .run = (KernelFn)address,
+            .scalars = executor->scalars + step->first_scalar,
+            .first_buffer = step->first_buffer,
+            .tiles_value = step->tiles_of.value,
+            .tiles_mul = step->tiles_mul,
+            .tiles_div = step->tiles_div,
+            .tiles_kind = step->tiles_of.kind,
+            .needs_barrier = step->needs_barrier,
+            .every_worker = step->every_worker,
+        };
+    }
+    for (uint32_t worker = 0; worker < plan->max_threads; worker++)
+        for (uint64_t i = 0; i < plan->buffers.count; i++)
+            executor->operands[worker * executor->operand_stride + i] =
+                buffer_address(executor, &artifact->buffers[i], worker);
+    for (uint64_t i = 0; i < plan->scalars.count; i++) {
+        executor->scalars[i] = artifact->scalars[i].value;
+        if (artifact->scalars[i].kind != SCALAR_CONST)
+            executor->call_scalars[executor->num_call_scalars++] = (uint32_t)i;
+    }
+}
+
+static Status open_parts(Executor *executor, const ExecutorOptions *options, DiagSink *sink) {
+    const Artifact *artifact = executor->artifact;
+    TRY(artifact_pick_level(artifact, options->cpu_level, cpu_host_features(), sink, &executor->level));
+    TRY(pick_threads(artifact, options->num_threads, sink, &executor->num_threads));
+    TRY(check_memory(executor, sink));
+    TRY(workers_create(executor->num_threads, sink, &executor->workers));
+    TRY(open_memory(executor, sink));
+    TRY(open_code(executor, sink));
+    const SectionEntry *weights = &artifact->sections[artifact->weights_section];
+    TRY(mapping_read(&executor->weights, executor->workers, artifact->fd, artifact->path, weights->offset,
+                     weights->len_bytes, sink));
+    const Mapping *mappings[] = {&executor->kv, &executor->arena, &executor->scratch, &executor->io,
+                                 &executor->bindings};
+    for (size_t i = 0; i < ARRAY_LEN(mappings); i++) mapping_touch(mappings[i], executor->workers);
+    // The weights' last huge page may not be full: its rest counts in the plan like the others.
+    if (executor->weights.bytes > weights->len_bytes)
+        memset(executor->weights.base + weights->len_bytes, 0, executor->weights.bytes - weights->len_bytes);
+    place_bindings(executor);
+    bind_steps(executor);
+    uint32_t num_pages = artifact->plan->max_pages;
+    executor->free_pages = base_alloc(num_pages, sizeof *executor->free_pages);
+    for (uint32_t i = 0; i < num_pages; i++) executor->free_pages[i] = (int32_t)(num_pages - 1 - i);
+    executor->num_free_pages = num_pages;
+    return STATUS_OK;
+}
+
+Status executor_open(const Artifact *artifact, const ExecutorOptions *options, DiagSink *sink,
+                     Executor **out_executor) {
+    Executor *executor = base_alloc(1, sizeof *executor);
+    executor->artifact = artifact;
+    Status status = open_parts(executor, options, sink);
+    if (status == STATUS_OK) *out_executor = executor;
+    else executor_close(executor);
+    return status;
+}
+
+void executor_close(Executor *executor) {
+    if (!executor) return;
+    workers_destroy(executor->workers);
+    if (executor->code) munmap(executor->code, executor->code_bytes);
+    mapping_close(&executor->weights);
+    mapping_close(&executor->kv);
+    mapping_close(&executor->arena);
+    mapping_close(&executor->scratch);
+    mapping_close(&executor->io);
+    mapping_close(&executor->bindings);
+    free(executor->free_pages);
+    free(executor);
+}
+
+static int64_t num_tiles(const BoundStep *step, const ExecutorCall *call) {
+    int64_t of = step->tiles_value;
+    if (step->tiles_kind == SCALAR_NUM_VALID) of = call->num_valid;
+    else if (step->tiles_kind == SCALAR_START) of = call->start;
+    int64_t units = step->tiles_div == 1 ? of : (of + step->tiles_div - 1) / step->tiles_div;
+    return step->tiles_mul * units;
+}
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+// Walks the steps of a call on one worker. The end of the run is itself a barrier, so the last step needs
+// none.
+static void walk_steps(const Executor *executor, uint32_t worker, uint32_t num_workers) {
+    const ExecutorCall *call = executor->call;
+    const PlanEntry *entry = &executor->artifact->entries[call->entry];
+    const uint32_t num_steps = entry->num_steps - (call->wants_logits ? 0 : entry->num_head_steps);
+    const BoundStep *steps = executor->steps + entry->first_step;
+    void *const *operands = executor->operands + worker * executor->operand_stride;
+    uint64_t *step_ns = worker == 0 ? executor->step_ns : NULL, begin_ns = 0, end_ns = 0;
+    if (step_ns) begin_ns = now_ns();
+    for (uint32_t i = 0; i < num_steps; i++) {
+        const BoundStep *step = &steps[i];
+        int64_t tiles = num_tiles(step, call);
+        int64_t begin = step->every_worker ? 0 : tiles * worker / num_workers;
+        int64_t end = step->every_worker ? tiles : tiles * (worker + 1) / num_workers;
+        if (begin < end) step->run(operands + step->first_buffer, step->scalars, begin, end);
+        if (step_ns) {
+            end_ns = now_ns();
+            step_ns[entry->first_step + i] += end_ns - begin_ns;
+            begin_ns = end_ns;
+        }
+        if (!step->needs_barrier || i + 1 == num_steps) continue;
+        workers_barrier(executor->workers);
+        if (step_ns) {
+            begin_ns = now_ns();
+            executor->wait_ns[entry->first_step + i] += begin_ns - end_ns;
+        }
+    }
+}
+
+// Kernels round to nearest and keep denormal numbers on every worker, whatever the calling program
+// has set on its thread.
+static void run_on_worker(void *context, uint32_t worker, uint32_t num_workers) {
+#if defined(__x86_64__)
+    enum { MXCSR_DEFAULT = 0x1f80 };
+    unsigned saved = _mm_getcsr();
+    _mm_setcsr(MXCSR_DEFAULT);
+    walk_steps(context, worker, num_workers);
+    _mm_setcsr(saved);
+#else
+    walk_steps(context, worker, num_workers);
+#endif
+}
+
+void executor_run(Executor *executor, const ExecutorCall *call) {
+    const Artifact *artifact = executor->artifact;
+    BUG_IF(call->entry >= artifact->plan->entries.count, "entry %u", call->entry);
+    BUG_IF(call->num_valid == 0 || call->num_valid > artifact->entries[call->entry].bucket_tokens ||
+               (uint64_t)call->start + call->num_valid > artifact->plan->context_len_tokens,
+           "%u tokens at %u in entry %u", call->num_valid, call->start, call->entry);
+    base_forbid_alloc();
+    for (uint64_t i = 0; i < executor->num_call_scalars; i++) {
+        uint32_t scalar = executor->call_scalars[i];
+        bool is_count = artifact->scalars[scalar].kind == SCALAR_NUM_VALID;
+        executor->scalars[scalar] = is_count ? call->num_valid : call->start;
+    }
+    executor->call = call;
+    workers_run(executor->workers, run_on_worker, executor);
+    executor->call = NULL;
+    base_allow_alloc();
+}
+
+ExecutorIo executor_io(Executor *executor) {
+    const PlanIoLayout *io = &executor->artifact->io;
+    uint8_t *base = executor->io.base;
+    return (ExecutorIo){.tokens = (int32_t *)(base + io->tokens_offset),
+                        .page_table = (int32_t *)(base + io->pages_offset),
+                        .logits = (float *)(base + io->logits_offset)};
+}
+
+bool executor_take_page(Executor *executor, int32_t *out_page) {
+    if (executor->num_free_pages == 0) return false;
+    *out_page = executor->free_pages[--executor->num_free_pages];
+    return true;
+}
+
+void executor_give_page(Executor *executor, int32_t page) {
+    BUG_IF(executor->num_free_pages == executor->artifact->plan->max_pages, "page %d given twice", page);
+    executor->free_pages[executor->num_free_pages++] = page;
+}
+
+uint32_t executor_num_free_pages(const Executor *executor) { return executor->num_free_pages; }
+const Artifact *executor_artifact(const Executor *executor) { return executor->artifact; }
+uint32_t executor_num_threads(const Executor *executor) { return executor->num_threads; }
+
+const char *executor_level_name(const Executor *executor) {
+    return artifact_string(executor->artifact, executor->artifact->levels[executor->level].name);
+}
+
+PlanMemory executor_memory(const Executor *executor) { return artifact_memory(executor->artifact); }
+
+void executor_set_profile(Executor *executor, uint64_t *step_ns, uint64_t *wait_ns) {
+    executor->step_ns = step_ns;
+    executor->wait_ns = wait_ns;
+}

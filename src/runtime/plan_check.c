@@ -1,0 +1,282 @@
+// Checks a plan against its tables, its spaces and the other sections, so that the executor may index
+// without checking: nothing in a plan that passes points outside. Part of artifact_open.
+#include <string.h>
+
+#include "abi/kernel_abi.h"
+#include "runtime/artifact.h"
+
+enum {
+    MAX_TILES_FACTOR = 1 << 30,
+    MAX_KERNEL_OPERANDS = 4096,
+    MAX_KERNELS = 1 << 16,
+    MAX_MEMORY_PARTS = 1024,
+    ALL_CPU_FEATURES = (1 << NUM_CPU_FEATURES) - 1,
+};
+#define MAX_TILES ((int64_t)1 << 40)
+
+// A place in the plan section.
+static DiagSpan plan_at(const Artifact *artifact, uint64_t offset) {
+    return (DiagSpan){.file = artifact->path,
+                      .byte_offset = artifact->sections[artifact->plan_section].offset + offset};
+}
+
+// The place of element i of a table.
+static DiagSpan elem_at(const Artifact *artifact, PlanTable table, uint64_t i, uint64_t elem_bytes) {
+    return plan_at(artifact, table.offset + i * elem_bytes);
+}
+
+static bool is_range(uint64_t first, uint64_t count, uint64_t limit) {
+    return first <= limit && count <= limit - first;
+}
+
+static bool is_string(const Artifact *artifact, uint32_t offset) {
+    uint64_t len = artifact->sections[artifact->strings_section].len_bytes;
+    if (offset >= len) return false;
+    const char *text = (const char *)artifact->data[artifact->strings_section] + offset;
+    return strnlen(text, PLAN_MAX_NAME_BYTES + 1) <= PLAN_MAX_NAME_BYTES;
+}
+
+static Status check_strings(const Artifact *artifact, DiagSink *sink) {
+    const SectionEntry *entry = &artifact->sections[artifact->strings_section];
+    if (entry->len_bytes == 0 || artifact->data[artifact->strings_section][entry->len_bytes - 1] != 0)
+        return diag_error(sink, DIAG_X0005,
+                          (DiagSpan){.file = artifact->path, .byte_offset = entry->offset},
+                          "the strings do not end with a NUL");
+    return STATUS_OK;
+}
+
+// Checks that a table lies in the section and returns its elements; NULL if it does not.
+static const void *table_elems(const Artifact *artifact, const PlanTable *table, uint64_t elem_bytes) {
+    const SectionEntry *entry = &artifact->sections[artifact->plan_section];
+    uint64_t bytes;
+    if (table->offset % 8 != 0 || table->offset < sizeof(PlanHeader) ||
+        !size_mul(table->count, elem_bytes, &bytes) || !is_range(table->offset, bytes, entry->len_bytes) ||
+        table->count > UINT32_MAX)
+        return NULL;
+    return artifact->data[artifact->plan_section] + table->offset;
+}
+
+static Status find_tables(Artifact *artifact, DiagSink *sink) {
+    const PlanHeader *plan = artifact->plan;
+    artifact->levels = table_elems(artifact, &plan->levels, sizeof(PlanLevel));
+    artifact->kernels = table_elems(artifact, &plan->kernels, sizeof(PlanKernel));
+    artifact->kernel_code = table_elems(artifact, &plan->kernel_code, sizeof(PlanKernelCode));
+    artifact->entries = table_elems(artifact, &plan->entries, sizeof(PlanEntry));
+    artifact->steps = table_elems(artifact, &plan->steps, sizeof(PlanStep));
+    artifact->buffers = table_elems(artifact, &plan->buffers, sizeof(PlanBuffer));
+    artifact->scalars = table_elems(artifact, &plan->scalars, sizeof(PlanScalar));
+    artifact->memory = table_elems(artifact, &plan->memory, sizeof(PlanMemoryPart));
+    if (!artifact->levels || !artifact->kernels || !artifact->kernel_code || !artifact->entries ||
+        !artifact->steps || !artifact->buffers || !artifact->scalars || !artifact->memory)
+        return diag_error(sink, DIAG_X0006, plan_at(artifact, offsetof(PlanHeader, levels)),
+                          "a table does not lie in the plan");
+    if (plan->levels.count == 0 || plan->entries.count == 0 || plan->kernels.count == 0 ||
+        plan->levels.count > NUM_CPU_LEVELS || plan->kernels.count > MAX_KERNELS ||
+        plan->memory.count > MAX_MEMORY_PARTS ||
+        plan->kernel_code.count != plan->levels.count * plan->kernels.count)
+        return diag_error(sink, DIAG_X0006, plan_at(artifact, offsetof(PlanHeader, levels)),
+                          "the tables' lengths do not fit each other");
+    return STATUS_OK;
+}
+
+static Status check_header(Artifact *artifact, DiagSink *sink) {
+    const PlanHeader *plan = artifact->plan;
+    DiagSpan span = plan_at(artifact, 0);
+    if (plan->max_threads == 0 || plan->max_threads > PLAN_MAX_THREADS || plan->reserved != 0)
+        return diag_error(sink, DIAG_X0006, span, "%u worker threads", plan->max_threads);
+    if (plan->vocab_size == 0 || plan->vocab_size > INT32_MAX)
+        return diag_error(sink, DIAG_X0006, span, "a vocabulary of %u tokens", plan->vocab_size);
+    if (plan->page_len_tokens == 0 || plan->max_pages == 0 || plan->context_len_tokens > INT32_MAX ||
+        (uint64_t)plan->page_len_tokens * plan->max_pages != plan->context_len_tokens)
+        return diag_error(sink, DIAG_X0006, span, "%u pages of %u tokens are not a context of %u",
+                          plan->max_pages, plan->page_len_tokens, plan->context_len_tokens);
+    const uint64_t sizes[] = {plan->weights_bytes, plan->arena_bytes, plan->kv_bytes,
+                              plan->scratch_bytes, plan->io_bytes,    plan->runtime_bytes};
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+        if (sizes[i] > PLAN_MAX_SPACE_BYTES)
+            return diag_error(sink, DIAG_X0006, span, "a memory space of %llu bytes",
+                              (unsigned long long)sizes[i]);
+    if (plan->weights_bytes != artifact->sections[artifact->weights_section].len_bytes)
+        return diag_error(sink, DIAG_X0006, span, "the plan counts other weights than there are");
+    if (!is_string(artifact, plan->model_name))
+        return diag_error(sink, DIAG_X0006, span, "the model's name lies outside the strings");
+    return STATUS_OK;
+}
+
+static Status check_levels(const Artifact *artifact, DiagSink *sink) {
+    const PlanHeader *plan = artifact->plan;
+    for (uint64_t i = 0; i < plan->levels.count; i++) {
+        const PlanLevel *level = &artifact->levels[i];
+        DiagSpan span = elem_at(artifact, plan->levels, i, sizeof *level);
+        if (level->cpu_level >= NUM_CPU_LEVELS ||
+            (i > 0 && level->cpu_level <= artifact->levels[i - 1].cpu_level))
+            return diag_error(sink, DIAG_X0006, span, "CPU levels are unknown or out of order");
+        uint32_t needs = cpu_level_info((CpuLevel)level->cpu_level)->required;
+        if ((level->required_features & ~(uint32_t)ALL_CPU_FEATURES) != 0 ||
+            (level->required_features & needs) != needs)
+            return diag_error(sink, DIAG_X0006, span, "a CPU level does not name what it requires");
+        if (level->section >= artifact->num_sections ||
+            artifact->sections[level->section].kind != SECTION_CODE ||
+            artifact->sections[level->section].tag != level->cpu_level)
+            return diag_error(sink, DIAG_X0006, span, "a CPU level's code is not there");
+        if (!is_string(artifact, level->name))
+            return diag_error(sink, DIAG_X0006, span, "a CPU level's name lies outside the strings");
+    }
+    return STATUS_OK;
+}
+
+static Status check_kernels(const Artifact *artifact, DiagSink *sink) {
+    const PlanHeader *plan = artifact->plan;
+    for (uint64_t k = 0; k < plan->kernels.count; k++) {
+        const PlanKernel *kernel = &artifact->kernels[k];
+        DiagSpan span = elem_at(artifact, plan->kernels, k, sizeof *kernel);
+        if (!is_string(artifact, kernel->name) || !is_string(artifact, kernel->kind))
+            return diag_error(sink, DIAG_X0006, span, "a kernel's name lies outside the strings");
+        if (kernel->num_buffers > MAX_KERNEL_OPERANDS || kernel->num_scalars > MAX_KERNEL_OPERANDS)
+            return diag_error(sink, DIAG_X0006, span, "a kernel of %u buffers and %u scalars",
+                              kernel->num_buffers, kernel->num_scalars);
+        for (uint64_t i = 0; i < plan->levels.count; i++) {
+            const PlanKernelCode *code = &artifact->kernel_code[i * plan->kernels.count + k];
+            uint64_t limit = artifact->sections[artifact->levels[i].section].len_bytes;
+            if (code->len_bytes == 0 || !is_range(code->offset, code->len_bytes, limit))
+                return diag_error(sink, DIAG_X0006, span, "a kernel's code lies outside its section");
+        }
+    }
+    return STATUS_OK;
+}
+
+static Status check_entries(const Artifact *artifact, DiagSink *sink) {
+    const PlanHeader *plan = artifact->plan;
+    for (uint64_t i = 0; i < plan->entries.count; i++) {
+        const PlanEntry *entry = &artifact->entries[i];
+        DiagSpan span = elem_at(artifact, plan->entries, i, sizeof *entry);
+        if (entry->bucket_tokens == 0 || entry->bucket_tokens > plan->context_len_tokens ||
+            (i > 0 && entry->bucket_tokens <= artifact->entries[i - 1].bucket_tokens))
+            return diag_error(sink, DIAG_X0006, span, "buckets are out of order or beyond the context");
+        if (entry->num_steps == 0 || entry->num_head_steps > entry->num_steps || entry->reserved != 0 ||
+            !is_range(entry->first_step, entry->num_steps, plan->steps.count))
+            return diag_error(sink, DIAG_X0006, span, "an entry's steps lie outside their table");
+        if (!is_string(artifact, entry->name))
+            return diag_error(sink, DIAG_X0006, span, "an entry's name lies outside the strings");
+    }
+    return STATUS_OK;
+}
+
+static bool is_scalar(const PlanScalar *scalar) {
+    return scalar->kind <= SCALAR_START && scalar->reserved == 0;
+}
+
+// Largest value a scalar takes in any call; constants are their own.
+static int64_t scalar_limit(const Artifact *artifact, const PlanScalar *scalar) {
+    if (scalar->kind == SCALAR_CONST) return scalar->value;
+    return scalar->kind == SCALAR_NUM_VALID ? (int64_t)artifact_largest_bucket(artifact)
+                                            : (int64_t)artifact->plan->context_len_tokens;
+}
+
+static Status check_steps(const Artifact *artifact, DiagSink *sink) {
+    const PlanHeader *plan = artifact->plan;
+    for (uint64_t i = 0; i < plan->steps.count; i++) {
+        const PlanStep *step = &artifact->steps[i];
+        DiagSpan span = elem_at(artifact, plan->steps, i, sizeof *step);
+        if (step->kernel >= plan->kernels.count)
+            return diag_error(sink, DIAG_X0006, span, "a step names kernel %u of %llu", step->kernel,
+                              (unsigned long long)plan->kernels.count);
+        const PlanKernel *kernel = &artifact->kernels[step->kernel];
+        if (!is_range(step->first_buffer, kernel->num_buffers, plan->buffers.count) ||
+            !is_range(step->first_scalar, kernel->num_scalars, plan->scalars.count))
+            return diag_error(sink, DIAG_X0006, span, "a step's operands lie outside their tables");
+        if (step->needs_barrier > 1 || step->every_worker > 1 || step->reserved != 0)
+            return diag_error(sink, DIAG_X0006, span, "a step's marks are neither 0 nor 1");
+        if (!is_scalar(&step->tiles_of) || step->tiles_div < 1 || step->tiles_div > MAX_TILES_FACTOR ||
+            step->tiles_mul < 0 || step->tiles_mul > MAX_TILES_FACTOR)
+            return diag_error(sink, DIAG_X0006, span, "a step's tile count is malformed");
+        int64_t limit = scalar_limit(artifact, &step->tiles_of);
+        if (limit < 0 || limit > INT32_MAX ||
+            step->tiles_mul * ((limit + step->tiles_div - 1) / step->tiles_div) > MAX_TILES)
+            return diag_error(sink, DIAG_X0006, span, "a step has too many tiles");
+    }
+    return STATUS_OK;
+}
+
+static uint64_t space_limit(const Artifact *artifact, uint32_t space) {
+    const PlanHeader *plan = artifact->plan;
+    switch ((PlanSpace)space) {
+    case SPACE_WEIGHTS: return plan->weights_bytes;
+    case SPACE_ARENA: return plan->arena_bytes;
+    case SPACE_KV: return plan->kv_bytes;
+    case SPACE_SCRATCH: return plan->scratch_bytes;
+    case SPACE_TOKENS: return artifact->io.tokens_bytes;
+    case SPACE_PAGES: return artifact->io.pages_bytes;
+    case SPACE_LOGITS: return artifact->io.logits_bytes;
+    case NUM_PLAN_SPACES: break;
+    }
+    return 0;
+}
+
+static Status check_operands(const Artifact *artifact, DiagSink *sink) {
+    const PlanHeader *plan = artifact->plan;
+    for (uint64_t i = 0; i < plan->buffers.count; i++) {
+        const PlanBuffer *buffer = &artifact->buffers[i];
+        DiagSpan span = elem_at(artifact, plan->buffers, i, sizeof *buffer);
+        if (buffer->space >= NUM_PLAN_SPACES || buffer->reserved != 0)
+            return diag_error(sink, DIAG_X0006, span, "a buffer is in memory space %u", buffer->space);
+        if (buffer->offset % PLAN_BUFFER_ALIGN_BYTES != 0)
+            return diag_error(sink, DIAG_X0006, span, "a buffer at offset %llu is not aligned",
+                              (unsigned long long)buffer->offset);
+        if (!is_range(buffer->offset, buffer->len_bytes, space_limit(artifact, buffer->space)))
+            return diag_error(sink, DIAG_X0006, span, "a buffer reaches beyond memory space %u",
+                              buffer->space);
+    }
+    for (uint64_t i = 0; i < plan->scalars.count; i++)
+        if (!is_scalar(&artifact->scalars[i]))
+            return diag_error(sink, DIAG_X0006, elem_at(artifact, plan->scalars, i, sizeof(PlanScalar)),
+                              "a scalar is of unknown kind");
+    return STATUS_OK;
+}
+
+// The memory table is what the user was told: its lines must add up to what will be taken.
+static Status check_memory(const Artifact *artifact, DiagSink *sink) {
+    const PlanHeader *plan = artifact->plan;
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < plan->memory.count; i++) {
+        const PlanMemoryPart *part = &artifact->memory[i];
+        if (!is_string(artifact, part->name) || !is_string(artifact, part->set_by) ||
+            part->is_outside > 1 || part->reserved != 0 || part->bytes > PLAN_MAX_SPACE_BYTES)
+            return diag_error(sink, DIAG_X0006, elem_at(artifact, plan->memory, i, sizeof *part),
+                              "a line of the memory table is malformed");
+        if (!part->is_outside && !size_add(sum, part->bytes, &sum)) sum = UINT64_MAX;
+    }
+    uint64_t total = artifact_memory(artifact).total_bytes;
+    if (sum != total)
+        return diag_error(sink, DIAG_X0006, plan_at(artifact, plan->memory.offset),
+                          "the memory table adds up to %llu bytes, the plan takes %llu",
+                          (unsigned long long)sum, (unsigned long long)total);
+    return STATUS_OK;
+}
+
+Status artifact_check_plan(Artifact *artifact, DiagSink *sink) {
+    const SectionEntry *entry = &artifact->sections[artifact->plan_section];
+    TRY(check_strings(artifact, sink));
+    if (entry->len_bytes < sizeof(PlanHeader))
+        return diag_error(sink, DIAG_X0005, plan_at(artifact, 0), "the plan is shorter than its header");
+    const PlanHeader *plan = artifact->plan = (const PlanHeader *)artifact->data[artifact->plan_section];
+    if (plan->kernel_abi_version != KERNEL_ABI_VERSION) {
+        Status status = diag_error(sink, DIAG_X0002, plan_at(artifact, 0),
+                                   "kernel interface %u; this Ingot calls interface %u",
+                                   plan->kernel_abi_version, (unsigned)KERNEL_ABI_VERSION);
+        (void)status;
+        return STATUS_ENVIRONMENT;
+    }
+    TRY(find_tables(artifact, sink));
+    TRY(check_header(artifact, sink));
+    TRY(check_levels(artifact, sink));
+    TRY(check_kernels(artifact, sink));
+    TRY(check_entries(artifact, sink));
+    artifact->io = plan_io_layout(plan, artifact_largest_bucket(artifact));
+    if (plan->io_bytes != artifact->io.io_bytes || plan->runtime_bytes < plan_executor_bytes(plan))
+        return diag_error(sink, DIAG_X0006, plan_at(artifact, 0),
+                          "input, output or run-time state are not planned as large as they are");
+    TRY(check_steps(artifact, sink));
+    TRY(check_operands(artifact, sink));
+    return check_memory(artifact, sink);
+}
