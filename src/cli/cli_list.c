@@ -1,0 +1,72 @@
+// The tables of the compiler as lists: passes and dialects, for `compile` and `opt`.
+#include <string.h>
+
+#include "cli/compiler_verbs.h"
+#include "passes/pass.h"
+
+static void put_facts(JsonWriter *json, const char *key, uint32_t facts) {
+    json_begin_array(json, key);
+    for (int i = 0; i < NUM_PASS_FACTS; i++)
+        if (facts >> i & 1) json_string(json, NULL, pass_fact_name((PassFact)i));
+    json_end_array(json);
+}
+
+void list_passes(const Cli *cli) {
+    StrBuf out = {0};
+    JsonWriter json = {.out = &out};
+    if (cli->is_json) json_begin_array(&json, NULL);
+    for (int i = 0; i < NUM_PASSES; i++) {
+        const PassInfo *info = pass_info((PassId)i);
+        if (!cli->is_json) {
+            strbuf_printf(&out, "%2d  %-18s level %u  %s\n", i + 1, info->name, info->level,
+                          info->doc);
+            continue;
+        }
+        json_begin_object(&json, NULL);
+        json_string(&json, "name", info->name);
+        json_uint(&json, "level", info->level);
+        put_facts(&json, "needs", info->needs);
+        put_facts(&json, "establishes", info->establishes);
+        put_facts(&json, "destroys", info->destroys);
+        json_string(&json, "doc", info->doc);
+        json_end_object(&json);
+    }
+    if (cli->is_json) json_end_array(&json);
+    put_document(&out);
+}
+
+void list_dialects(const Cli *cli) {
+    StrBuf out = {0};
+    JsonWriter json = {.out = &out};
+    if (cli->is_json) json_begin_object(&json, NULL);
+    size_t open_len = 0;
+    const char *open = "";
+    for (int i = 0; i < NUM_IR_OP_KINDS; i++) {
+        const char *name = ir_op_info((IrOpKind)i)->name;
+        size_t len = strcspn(name, ".");
+        bool is_new = len != open_len || strncmp(open, name, len) != 0;
+        if (is_new && open_len && cli->is_json) json_end_array(&json);
+        if (is_new && open_len && !cli->is_json) strbuf_putc(&out, '\n');
+        char dialect[32];
+        if (is_new) {
+            memcpy(dialect, name, MIN(len, sizeof dialect - 1));
+            dialect[MIN(len, sizeof dialect - 1)] = 0;
+            if (cli->is_json)
+                json_begin_array(&json, dialect);
+            else
+                strbuf_printf(&out, "%-10s", dialect);
+        }
+        open = name;
+        open_len = len;
+        if (cli->is_json)
+            json_string(&json, NULL, name);
+        else
+            strbuf_printf(&out, " %s", name + len + (name[len] == '.'));
+    }
+    if (cli->is_json && open_len) json_end_array(&json);
+    if (cli->is_json)
+        json_end_object(&json);
+    else
+        strbuf_putc(&out, '\n');
+    put_document(&out);
+}

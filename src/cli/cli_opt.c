@@ -1,0 +1,203 @@
+// `ingot opt`: IR text in, IR text out; between them passes, or the reference interpreter.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/compiler_verbs.h"
+#include "ir/interp.h"
+#include "ir/parse.h"
+#include "ir/print.h"
+#include "ir/verify.h"
+#include "passes/pass.h"
+
+enum { MAX_PIPELINE = 256, MAX_RESULTS = 64, MAX_PARTS = 4096 };
+#define MAX_IR_BYTES ((uint64_t)1 << 32)
+
+static Status parse_pipeline(Cli *cli, const char *text, PassId ids[MAX_PIPELINE],
+                             size_t *out_num_ids) {
+    const char *names[NUM_PASSES];
+    for (int i = 0; i < NUM_PASSES; i++) names[i] = pass_info((PassId)i)->name;
+    size_t num_ids = 0;
+    while (text && *text) {
+        char name[64] = {0};
+        size_t len = strcspn(text, ",");
+        memcpy(name, text, MIN(len, sizeof name - 1));
+        text += len + (text[len] == ',');
+        if (len == 0) continue;
+        if (num_ids == MAX_PIPELINE)
+            return usage_error(&cli->sink, DIAG_U0004, "--pipeline names more than %d passes",
+                               MAX_PIPELINE);
+        if (!pass_find(name, &ids[num_ids++])) {
+            Status status = usage_error(&cli->sink, DIAG_U0004, "there is no pass %s", name);
+            const char *nearest = str_nearest(name, names, NUM_PASSES);
+            if (nearest)
+                diag_write(&cli->sink, "--pipeline=%s", nearest);
+            else
+                diag_evidence(&cli->sink, "`ingot opt --list-passes` lists them");
+            return status;
+        }
+    }
+    *out_num_ids = num_ids;
+    return STATUS_OK;
+}
+
+static void put_element(StrBuf *out, const IrType *type, uint64_t bits, IrModule *m) {
+    if (ir_type_is_float(type)) {
+        const IrAttr *value = ir_attr_float_bits(m, bits, type);
+        strbuf_printf(out, "%.*g", type->kind == IR_TYPE_F64 ? 17 : 9, ir_attr_float_value(value));
+    } else {
+        strbuf_printf(out, "%" PRId64, (int64_t)bits);
+    }
+}
+
+static uint64_t load_element(const IrType *elem, const uint8_t *data, int64_t i) {
+    uint32_t bytes = ir_type_bytes(elem);
+    uint64_t bits = 0;
+    memcpy(&bits, data + (uint64_t)i * bytes, bytes);
+    uint32_t width = bytes * 8;
+    if (ir_type_is_int_or_index(elem) && width < 64 && bits >> (width - 1) & 1)
+        bits |= ~(uint64_t)0 << width;
+    return bits;
+}
+
+// "result 0 : tensor<2xf32> = 1 2"
+static void put_result(StrBuf *out, IrModule *m, size_t number, const IrInterpValue *value) {
+    strbuf_printf(out, "result %zu : ", number);
+    ir_print_type(value->type, out);
+    strbuf_puts(out, " =");
+    if (ir_type_is_scalar(value->type)) {
+        strbuf_putc(out, ' ');
+        put_element(out, value->type, value->bits, m);
+    } else {
+        const IrType *elem = ir_type_elem(value->type);
+        int64_t count = (int64_t)(value->len_bytes / MAX(ir_type_bytes(elem), 1u));
+        for (int64_t i = 0; i < count; i++) {
+            strbuf_putc(out, ' ');
+            put_element(out, elem, load_element(elem, value->data, i), m);
+        }
+    }
+    strbuf_putc(out, '\n');
+}
+
+static Status interpret(Cli *cli, IrModule *m, StrBuf *out) {
+    const char *entry = args_text(&cli->args, OPT_ENTRY, "main");
+    const IrOp *func = ir_symbol_find(m, entry);
+    if (!func || func->kind != IR_FUNC_FUNC || !ir_func_body(func))
+        return usage_error(&cli->sink, DIAG_U0004, "the module has no function %s to run", entry);
+    const IrType *type = ir_func_type(func);
+    if (type->num_inputs || type->num_results > MAX_RESULTS)
+        return usage_error(&cli->sink, DIAG_U0004,
+                           "%s cannot be run: it takes %u arguments and gives %u results; none and "
+                           "at most %d are possible here",
+                           entry, type->num_inputs, type->num_results, MAX_RESULTS);
+    IrInterpValue results[MAX_RESULTS] = {0};
+    IrInterpOptions options = {.print_output = out};
+    TRY(ir_interp_call(m, entry, 0, NULL, type->num_results, results, &options, &cli->sink));
+    for (uint32_t i = 0; i < type->num_results; i++) {
+        put_result(out, m, i, &results[i]);
+        ir_interp_result_deinit(&results[i]);
+    }
+    return STATUS_OK;
+}
+
+// Parses one module, verifies it, runs what was asked, appends the outcome.
+static Status process(Cli *cli, const char *text, size_t len, const char *file,
+                      const PassPipeline *pipeline, StrBuf *out) {
+    IrModule *m = NULL;
+    TRY(ir_parse(text, len, file, &cli->sink, &m));
+    bool is_run = args_has(&cli->args, OPT_RUN_ENTRY);
+    IrVerifyOptions verify = {.level = (uint32_t)args_count(&cli->args, OPT_LEVEL, 0),
+                              .allow_test_ops = true};
+    Status status = ir_verify(m, &verify, &cli->sink);
+    if (status == STATUS_OK && pipeline->num_ids)
+        status = pass_pipeline_run(m, pipeline, &cli->sink);
+    if (status == STATUS_OK && is_run) status = interpret(cli, m, out);
+    IrPrintOptions print = {.print_locs = args_has(&cli->args, OPT_PRINT_LOCS)};
+    if (status == STATUS_OK && !is_run) ir_print(m, &print, out);
+    ir_module_destroy(m);
+    return status;
+}
+
+// Length up to the next line of `// -----`; *out_skip is the length of that line, 0 at the end.
+static size_t part_len(const char *text, size_t len, size_t *out_skip) {
+    static const char mark[] = "// -----";
+    for (size_t at = 0; at < len;) {
+        const char *end = memchr(text + at, '\n', len - at);
+        size_t line = end ? (size_t)(end - text) - at + 1 : len - at;
+        if (line >= sizeof mark - 1 && memcmp(text + at, mark, sizeof mark - 1) == 0) {
+            *out_skip = line;
+            return at;
+        }
+        at += line;
+    }
+    *out_skip = 0;
+    return len;
+}
+
+// Each part is parsed behind as many empty lines as stand before it, so that places are those of
+// the whole file. The texts must live as long as the sink.
+static Status process_parts(Cli *cli, const char *text, size_t len, const char *file,
+                            const PassPipeline *pipeline, StrBuf *out) {
+    Status status = STATUS_OK;
+    size_t lines = 0, num_parts = 0;
+    for (size_t at = 0, skip = 1; skip;) {
+        if (num_parts++ == MAX_PARTS)
+            return usage_error(&cli->sink, DIAG_U0004, "%s has more than %d parts", file,
+                               MAX_PARTS);
+        size_t part = part_len(text + at, len - at, &skip);
+        char *padded = arena_alloc(&cli->sink.arena, lines + part + 1, 1);
+        memset(padded, '\n', lines);
+        memcpy(padded + lines, text + at, part);
+        Status part_status = process(cli, padded, lines + part, file, pipeline, out);
+        if (status == STATUS_OK) status = part_status;
+        if (skip) strbuf_puts(out, "// -----\n");
+        for (size_t i = at; i < at + part + skip; i++) lines += text[i] == '\n';
+        at += part + skip;
+    }
+    return status;
+}
+
+static Status put_output(Cli *cli, const StrBuf *out) {
+    const char *path = args_text(&cli->args, OPT_OUTPUT, NULL);
+    if (!path) {
+        output_write(out->data, out->len);
+        return STATUS_OK;
+    }
+    FileWriter writer;
+    TRY(file_writer_open(path, &cli->sink, &writer));
+    Status status = file_writer_write(&writer, out->data, out->len, &cli->sink);
+    if (status == STATUS_OK) return file_writer_commit(&writer, &cli->sink);
+    file_writer_abort(&writer);
+    return status;
+}
+
+Status verb_OPT(Cli *cli) {
+    TRY(check_positional(cli, 0, 1, "a file"));
+    if (args_has(&cli->args, OPT_LIST_PASSES) || args_has(&cli->args, OPT_LIST_DIALECTS)) {
+        if (args_has(&cli->args, OPT_LIST_PASSES)) list_passes(cli);
+        if (args_has(&cli->args, OPT_LIST_DIALECTS)) list_dialects(cli);
+        return STATUS_OK;
+    }
+    PassId ids[MAX_PIPELINE];
+    PassPipeline pipeline = {.ids = ids};
+    TRY(parse_pipeline(cli, args_text(&cli->args, OPT_PIPELINE, NULL), ids, &pipeline.num_ids));
+    const char *path = cli->args.num_positional ? cli->args.positional[0] : "-";
+    char *text;
+    uint64_t len;
+    TRY(file_read(path, MAX_IR_BYTES, &cli->sink, &text, &len));
+    char *copy = arena_strndup(&cli->sink.arena, text, len); // diagnostics quote it
+    free(text);
+    const char *file = str_equal(path, "-") ? "<stdin>" : path;
+    StrBuf out = {0};
+    Status status = args_has(&cli->args, OPT_SPLIT_INPUT)
+                        ? process_parts(cli, copy, len, file, &pipeline, &out)
+                        : process(cli, copy, len, file, &pipeline, &out);
+    bool is_wanted = status == STATUS_OK || args_has(&cli->args, OPT_SPLIT_INPUT);
+    if (is_wanted && out.len) {
+        Status put_status = put_output(cli, &out);
+        if (status == STATUS_OK) status = put_status;
+    }
+    strbuf_deinit(&out);
+    return status;
+}

@@ -1,0 +1,203 @@
+// An artifact as `ingot inspect` shows it: what was compiled, memory to the byte, entries, kernels.
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/inspect.h"
+#include "runtime/artifact.h"
+
+static uint64_t code_bytes(const Artifact *artifact, uint64_t level, uint64_t kernel) {
+    return artifact->kernel_code[level * artifact->plan->kernels.count + kernel].len_bytes;
+}
+
+// What the compiler wrote down as the reason of a part's size; "" if nothing.
+static const char *set_by(const Artifact *artifact, const char *name) {
+    for (uint64_t i = 0; i < artifact->plan->memory.count; i++)
+        if (str_equal(artifact_string(artifact, artifact->memory[i].name), name))
+            return artifact_string(artifact, artifact->memory[i].set_by);
+    return "";
+}
+
+static void put_memory_json(JsonWriter *json, const Artifact *artifact) {
+    PlanMemory memory = artifact_memory(artifact);
+    json_begin_object(json, "memory");
+    json_uint(json, "total_bytes", memory.total_bytes);
+    json_begin_array(json, "parts");
+    for (unsigned i = 0; i < PLAN_NUM_PARTS; i++) {
+        uint64_t bytes;
+        const char *name = plan_memory_part(&memory, i, &bytes);
+        json_begin_object(json, NULL);
+        json_string(json, "name", name);
+        json_uint(json, "bytes", bytes);
+        json_string(json, "set_by", set_by(artifact, name));
+        json_end_object(json);
+    }
+    json_end_array(json);
+    json_begin_array(json, "outside");
+    for (uint64_t i = 0; i < artifact->plan->memory.count; i++) {
+        const PlanMemoryPart *part = &artifact->memory[i];
+        if (!part->is_outside) continue;
+        json_begin_object(json, NULL);
+        json_string(json, "name", artifact_string(artifact, part->name));
+        json_uint(json, "bytes", part->bytes);
+        json_string(json, "set_by", artifact_string(artifact, part->set_by));
+        json_end_object(json);
+    }
+    json_end_array(json);
+    json_end_object(json);
+}
+
+static void put_levels_json(JsonWriter *json, const Artifact *artifact) {
+    json_begin_array(json, "cpu_levels");
+    for (uint64_t i = 0; i < artifact->plan->levels.count; i++) {
+        const PlanLevel *level = &artifact->levels[i];
+        json_begin_object(json, NULL);
+        json_string(json, "name", artifact_string(artifact, level->name));
+        json_uint(json, "code_bytes", artifact->sections[level->section].len_bytes);
+        json_bool(json, "runs_here",
+                  (cpu_host_features() & level->required_features) == level->required_features);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+static void put_entries_json(JsonWriter *json, const Artifact *artifact) {
+    json_begin_array(json, "entries");
+    for (uint64_t i = 0; i < artifact->plan->entries.count; i++) {
+        const PlanEntry *entry = &artifact->entries[i];
+        json_begin_object(json, NULL);
+        json_string(json, "name", artifact_string(artifact, entry->name));
+        json_uint(json, "bucket_tokens", entry->bucket_tokens);
+        json_uint(json, "num_steps", entry->num_steps);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+static void put_kernels_json(JsonWriter *json, const Artifact *artifact) {
+    json_begin_array(json, "kernels");
+    for (uint64_t k = 0; k < artifact->plan->kernels.count; k++) {
+        const PlanKernel *kernel = &artifact->kernels[k];
+        json_begin_object(json, NULL);
+        json_string(json, "name", artifact_string(artifact, kernel->name));
+        json_string(json, "kind", artifact_string(artifact, kernel->kind));
+        json_uint(json, "num_buffers", kernel->num_buffers);
+        json_uint(json, "num_scalars", kernel->num_scalars);
+        uint64_t num_steps = 0;
+        for (uint64_t s = 0; s < artifact->plan->steps.count; s++)
+            num_steps += artifact->steps[s].kernel == k;
+        json_uint(json, "num_steps", num_steps);
+        json_begin_object(json, "code_bytes");
+        for (uint64_t level = 0; level < artifact->plan->levels.count; level++)
+            json_uint(json, artifact_string(artifact, artifact->levels[level].name),
+                      code_bytes(artifact, level, k));
+        json_end_object(json);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+static void put_as_json(const Artifact *artifact, uint64_t file_bytes, bool is_verified) {
+    const PlanHeader *plan = artifact->plan;
+    StrBuf out = {0};
+    JsonWriter json = {.out = &out};
+    json_begin_object(&json, NULL);
+    json_string(&json, "schema", "ingot-inspect-artifact");
+    json_uint(&json, "schema_version", 1);
+    json_string(&json, "model_name", artifact_string(artifact, plan->model_name));
+    json_uint(&json, "artifact_version", ARTIFACT_VERSION);
+    json_uint(&json, "file_bytes", file_bytes);
+    json_bool(&json, "weights_verified", is_verified);
+    json_uint(&json, "vocab_size", plan->vocab_size);
+    json_uint(&json, "context_len_tokens", plan->context_len_tokens);
+    json_uint(&json, "page_len_tokens", plan->page_len_tokens);
+    json_uint(&json, "max_pages", plan->max_pages);
+    json_uint(&json, "max_threads", plan->max_threads);
+    put_memory_json(&json, artifact);
+    put_levels_json(&json, artifact);
+    put_entries_json(&json, artifact);
+    json_uint(&json, "num_kernels", plan->kernels.count);
+    put_kernels_json(&json, artifact);
+    const uint8_t *manifest;
+    const SectionEntry *section = artifact_find_section(artifact, SECTION_MANIFEST, 0, &manifest);
+    if (section) json_string_n(&json, "manifest", (const char *)manifest, section->len_bytes);
+    json_end_object(&json);
+    put_document(&out);
+}
+
+static void put_memory(StrBuf *out, const Artifact *artifact) {
+    PlanMemory memory = artifact_memory(artifact);
+    char text[32];
+    strbuf_printf(out, "\n%-24s %18s %9s  %s\n", "memory", "bytes", "GiB", "set by");
+    for (unsigned i = 0; i < PLAN_NUM_PARTS; i++) {
+        uint64_t bytes;
+        const char *name = plan_memory_part(&memory, i, &bytes);
+        strbuf_printf(out, "  %-22s %18s %9.3f  %s\n", name, grouped(bytes, text),
+                      (double)bytes / (1 << 30), set_by(artifact, name));
+    }
+    strbuf_printf(out, "  %-22s %18s %9.3f\n", "total", grouped(memory.total_bytes, text),
+                  (double)memory.total_bytes / (1 << 30));
+    for (uint64_t i = 0; i < artifact->plan->memory.count; i++) {
+        const PlanMemoryPart *part = &artifact->memory[i];
+        if (!part->is_outside) continue;
+        strbuf_printf(out, "  %-22s %18s %9.3f  not counted: %s\n",
+                      artifact_string(artifact, part->name), grouped(part->bytes, text),
+                      (double)part->bytes / (1 << 30), artifact_string(artifact, part->set_by));
+    }
+}
+
+static void put_as_text(const Cli *cli, const Artifact *artifact, uint64_t file_bytes,
+                        bool is_verified) {
+    const PlanHeader *plan = artifact->plan;
+    StrBuf out = {0};
+    char text[32];
+    strbuf_printf(&out, "%s: %s, %s bytes%s\n", artifact->path,
+                  artifact_string(artifact, plan->model_name), grouped(file_bytes, text),
+                  is_verified ? ", weights verified" : "");
+    strbuf_printf(&out, "context %u tokens in %u pages of %u, vocabulary %u, up to %u threads\n",
+                  plan->context_len_tokens, plan->max_pages, plan->page_len_tokens,
+                  plan->vocab_size, plan->max_threads);
+    put_memory(&out, artifact);
+    strbuf_puts(&out, "\ncpu levels\n");
+    for (uint64_t i = 0; i < plan->levels.count; i++) {
+        const PlanLevel *level = &artifact->levels[i];
+        bool runs = (cpu_host_features() & level->required_features) == level->required_features;
+        strbuf_printf(&out, "  %-14s %14s bytes of code%s\n",
+                      artifact_string(artifact, level->name),
+                      grouped(artifact->sections[level->section].len_bytes, text),
+                      runs ? "" : "  (not on this machine)");
+    }
+    strbuf_puts(&out, "\nentries\n");
+    for (uint64_t i = 0; i < plan->entries.count; i++)
+        strbuf_printf(&out, "  %-14s up to %4u tokens, %u steps\n",
+                      artifact_string(artifact, artifact->entries[i].name),
+                      artifact->entries[i].bucket_tokens, artifact->entries[i].num_steps);
+    strbuf_printf(&out, "\nkernels: %" PRIu64 "\n", plan->kernels.count);
+    for (uint64_t k = 0; k < plan->kernels.count && args_has(&cli->args, OPT_ALL); k++) {
+        strbuf_printf(&out, "  %-40s %-28s", artifact_string(artifact, artifact->kernels[k].name),
+                      artifact_string(artifact, artifact->kernels[k].kind));
+        for (uint64_t level = 0; level < plan->levels.count; level++)
+            strbuf_printf(&out, " %7" PRIu64, code_bytes(artifact, level, k));
+        strbuf_putc(&out, '\n');
+    }
+    put_document(&out);
+}
+
+Status inspect_artifact(Cli *cli, const char *path) {
+    Artifact artifact;
+    TRY(artifact_open(path, &cli->sink, &artifact));
+    Status status = STATUS_OK;
+    bool is_verified = args_has(&cli->args, OPT_VERIFY);
+    if (is_verified) status = artifact_verify_weights(&artifact, &cli->sink);
+    if (status == STATUS_OK) {
+        uint64_t file_bytes = 0;
+        for (uint32_t i = 0; i < artifact.num_sections; i++)
+            file_bytes =
+                MAX(file_bytes, artifact.sections[i].offset + artifact.sections[i].len_bytes);
+        if (cli->is_json)
+            put_as_json(&artifact, file_bytes, is_verified);
+        else
+            put_as_text(cli, &artifact, file_bytes, is_verified);
+    }
+    artifact_close(&artifact);
+    return status;
+}
