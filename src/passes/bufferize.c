@@ -1,0 +1,782 @@
+// bufferize: tensors become buffers, in every function of the module.
+//
+//   func @k(%x: tensor<8x32xf32>, %n: index) -> tensor<8x32xf32> attributes {ingot.kernel = "rows"} {
+//     %e = tensor.empty() ...  %r = linalg.generic ins(%x) outs(%e) ...  return %r
+// becomes
+//   func @k(%x: memref<8x32xf32>, %r: memref<8x32xf32>, %n: index, %tile_begin: index,
+//           %tile_end: index) { linalg.generic ins(%x) outs(%r) ...  return }
+//
+// Results are computed where they have to be; values are updated in place where nothing reads the old
+// contents later; else a copy is made and says why (`ingot.copy`). An allocation says why the value is
+// stored at all (`ingot.boundary`).
+// Needs: static shapes, one block per region. Keeps: the order of ops. Exact: yes.
+#include "passes/bufferize.h"
+
+#include <stdlib.h>
+
+#include "passes/pass.h"
+
+static bool is_tensor(const IrValue *value) { return value->type->kind == IR_TYPE_TENSOR; }
+
+static Status refuse(Bufferizer *bz, const IrOp *op, const char *why) {
+    return diag_error(bz->sink, DIAG_P0005, ir_loc_span(op->loc), "bufferize: %s in @%s: %s",
+                      ir_op_info(op->kind)->name, ir_symbol_name(bz->sig->func), why);
+}
+
+// ---------------------------------------------------------------- signatures
+
+static const BufSignature *signature_of(const Bufferizer *bz, const IrOp *func) {
+    for (uint32_t i = 0; i < bz->num_signatures; i++)
+        if (bz->signatures[i].func == func) return &bz->signatures[i];
+    return NULL;
+}
+
+static Status check_static(Bufferizer *bz, const IrOp *func, const IrType *type) {
+    if (type->kind != IR_TYPE_TENSOR) return STATUS_OK;
+    if (ir_type_is_static(type) && type->rank <= BUF_MAX_RANK) return STATUS_OK;
+    return diag_error(bz->sink, DIAG_P0005, ir_loc_span(func->loc),
+                      "bufferize: @%s has a tensor of unknown shape in its signature",
+                      ir_symbol_name(func));
+}
+
+static Status read_tied(Bufferizer *bz, BufSignature *sig, uint32_t arg) {
+    const IrAttr *tied = ir_func_arg_attr(sig->func, arg, "ingot.inout");
+    sig->tied_result[arg] = -1;
+    if (!tied) return STATUS_OK;
+    bool fits = tied->kind == IR_ATTR_INT && tied->i >= 0 && tied->i < sig->num_results &&
+                sig->arg_types[arg]->kind == IR_TYPE_TENSOR &&
+                sig->result_types[tied->i] == sig->arg_types[arg] && sig->tied_arg[tied->i] < 0;
+    if (!fits)
+        return diag_error(bz->sink, DIAG_P0041, ir_loc_span(sig->func->loc),
+                          "@%s: ingot.inout of argument %u names no result of its type",
+                          ir_symbol_name(sig->func), arg);
+    sig->tied_result[arg] = (int32_t)tied->i;
+    sig->tied_arg[tied->i] = (int32_t)arg;
+    return STATUS_OK;
+}
+
+static Status read_signature(Bufferizer *bz, IrOp *func, BufSignature *sig) {
+    const IrType *type = ir_func_type(func);
+    sig->func = func;
+    sig->is_kernel = ir_op_attr(func, "ingot.kernel") != NULL;
+    sig->num_args = type->num_inputs;
+    sig->num_results = type->num_results;
+    sig->arg_types = ARENA_ARRAY(&bz->scratch, const IrType *, type->num_inputs);
+    sig->result_types = ARENA_ARRAY(&bz->scratch, const IrType *, type->num_results);
+    sig->tied_result = ARENA_ARRAY(&bz->scratch, int32_t, type->num_inputs);
+    sig->tied_arg = ARENA_ARRAY(&bz->scratch, int32_t, type->num_results);
+    for (uint32_t i = 0; i < type->num_results; i++) {
+        sig->result_types[i] = type->results[i];
+        sig->tied_arg[i] = -1;
+        TRY(check_static(bz, func, type->results[i]));
+    }
+    for (uint32_t i = 0; i < type->num_inputs; i++) {
+        sig->arg_types[i] = type->inputs[i];
+        TRY(check_static(bz, func, type->inputs[i]));
+        if (sig->is_kernel && ir_type_is_scalar(type->inputs[i]) &&
+            type->inputs[i]->kind != IR_TYPE_INDEX)
+            return diag_error(bz->sink, DIAG_P0041, ir_loc_span(func->loc),
+                              "kernel @%s: argument %u is a scalar but not an index; the kernel "
+                              "interface passes buffers and indices only",
+                              ir_symbol_name(func), i);
+    }
+    for (uint32_t i = 0; i < type->num_inputs; i++) TRY(read_tied(bz, sig, i));
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------- arguments
+
+static void set_arg_attrs(Bufferizer *bz, IrOp *func, uint32_t num, const IrAttr *const *dicts) {
+    bool any = false;
+    for (uint32_t i = 0; i < num; i++) any |= dicts[i]->num_entries > 0;
+    ir_op_set_attr(bz->m, func, "arg_attrs", any ? ir_attr_array(bz->m, num, dicts) : NULL);
+    ir_op_set_attr(bz->m, func, "res_attrs", NULL);
+}
+
+// Appends the new arguments behind the old ones, which stay until the body is rewritten.
+static void make_arguments(Bufferizer *bz, uint32_t *out_num_new) {
+    IrModule *m = bz->m;
+    const BufSignature *sig = bz->sig;
+    IrBlock *body = bz->body;
+    uint32_t num_old = sig->num_args, num = 0;
+    const IrAttr **dicts = ARENA_ARRAY(&bz->scratch, const IrAttr *, num_old + sig->num_results + 2);
+    const IrAttr *old = ir_op_attr(sig->func, "arg_attrs"), *none = ir_attr_dict(m, 0, NULL);
+    for (uint32_t i = 0; i < num_old; i++) {
+        const IrType *type = sig->arg_types[i];
+        if (ir_type_is_scalar(type)) continue;
+        bool was_tensor = type->kind == IR_TYPE_TENSOR;
+        IrValue *arg = ir_block_add_arg(m, body, was_tensor ? buf_memref_type(m, type) : type);
+        dicts[num++] = old ? old->elems[i] : none;
+        if (!was_tensor) {
+            ir_value_map_set(&bz->map, body->args[i], arg);
+            continue;
+        }
+        Buf buf = {.memref = arg,
+                   .root = buf_new_root(bz, sig->tied_result[i] >= 0, arg->type),
+                   .window = buf_whole(arg->type)};
+        buf_set(bz, body->args[i], &buf);
+        if (sig->tied_result[i] >= 0) bz->result_dest[sig->tied_result[i]] = buf;
+    }
+    for (uint32_t i = 0; i < sig->num_results; i++) {
+        const IrType *type = sig->result_types[i];
+        if (type->kind != IR_TYPE_TENSOR || sig->tied_arg[i] >= 0) continue;
+        IrValue *arg = ir_block_add_arg(m, body, buf_memref_type(m, type));
+        IrNamedAttr entry = {ir_intern(m, "ingot.result"), ir_attr_i64(m, i)};
+        dicts[num++] = ir_attr_dict(m, 1, &entry);
+        bz->result_dest[i] = (Buf){.memref = arg,
+                                   .root = buf_new_root(bz, true, arg->type),
+                                   .window = buf_whole(arg->type)};
+    }
+    for (uint32_t i = 0; i < num_old; i++) {
+        if (!ir_type_is_scalar(sig->arg_types[i])) continue;
+        ir_value_map_set(&bz->map, body->args[i], ir_block_add_arg(m, body, sig->arg_types[i]));
+        dicts[num++] = old ? old->elems[i] : none;
+    }
+    for (int i = 0; i < 2 && sig->is_kernel; i++) {
+        ir_block_add_arg(m, body, ir_type_index(m));
+        dicts[num++] = none;
+    }
+    set_arg_attrs(bz, sig->func, num, dicts);
+    *out_num_new = num;
+}
+
+// ---------------------------------------------------------------- cloning what has no tensor results
+
+static IrValue *mapped(Bufferizer *bz, IrValue *value) {
+    if (is_tensor(value)) return buf_of(bz, value)->memref;
+    return ir_value_map_get(&bz->map, value);
+}
+
+// tensor.extract inside a cloned region reads a buffer now.
+static void extracts_to_loads(Bufferizer *bz, IrBlock *block) {
+    FOR_EACH_OP_SAFE(op, block) {
+        for (uint32_t r = 0; r < op->num_regions; r++)
+            FOR_EACH_BLOCK(inner, &op->regions[r]) extracts_to_loads(bz, inner);
+        if (op->kind != IR_TENSOR_EXTRACT) continue;
+        IrValue *indices[BUF_MAX_RANK];
+        uint32_t rank = op->num_operands - 1;
+        for (uint32_t i = 0; i < rank; i++) indices[i] = ir_op_operand(op, i + 1);
+        Builder b = build_before(bz->m, op);
+        IrValue *loaded = build_load(&b, ir_op_operand(op, 0), rank, indices);
+        ir_value_replace_all(ir_op_result(op, 0), loaded);
+        ir_op_erase(bz->m, op);
+    }
+}
+
+static Status check_region(Bufferizer *bz, const IrBlock *block) {
+    FOR_EACH_OP(op, block) {
+        for (uint32_t i = 0; i < op->num_operands; i++) {
+            const IrValue *value = ir_op_operand(op, i);
+            if (!is_tensor(value)) continue;
+            if (op->kind != IR_TENSOR_EXTRACT || value->index >= bz->num_bufs ||
+                !buf_of(bz, value)->is_set)
+                return refuse(bz, op, "only tensor.extract may use a tensor inside an op's body");
+            if (!buf_of(bz, value)->memref)
+                return refuse(bz, op, "reads a tensor whose contents are undefined");
+        }
+        for (uint32_t r = 0; r < op->num_regions; r++)
+            for (const IrBlock *inner = op->regions[r].first; inner; inner = inner->next)
+                TRY(check_region(bz, inner));
+    }
+    return STATUS_OK;
+}
+
+static void map_tensors_in(Bufferizer *bz, const IrBlock *block) {
+    FOR_EACH_OP(op, block) {
+        for (uint32_t i = 0; i < op->num_operands; i++)
+            if (is_tensor(ir_op_operand(op, i)))
+                ir_value_map_set(&bz->map, ir_op_operand(op, i), mapped(bz, ir_op_operand(op, i)));
+        for (uint32_t r = 0; r < op->num_regions; r++)
+            for (const IrBlock *inner = op->regions[r].first; inner; inner = inner->next)
+                map_tensors_in(bz, inner);
+    }
+}
+
+static Status clone_scalar_op(Bufferizer *bz, Builder *b, IrOp *op) {
+    for (uint32_t i = 0; i < op->num_operands; i++)
+        if (is_tensor(ir_op_operand(op, i))) return refuse(bz, op, "has a tensor operand");
+    for (uint32_t r = 0; r < op->num_regions; r++)
+        for (const IrBlock *inner = op->regions[r].first; inner; inner = inner->next)
+            TRY(check_region(bz, inner));
+    for (uint32_t r = 0; r < op->num_regions; r++)
+        for (const IrBlock *inner = op->regions[r].first; inner; inner = inner->next)
+            map_tensors_in(bz, inner);
+    IrOp *clone = ir_op_clone(bz->m, op, &bz->map);
+    if (b->before) ir_op_insert_before(clone, b->before);
+    else ir_block_append(b->block, clone);
+    for (uint32_t r = 0; r < clone->num_regions; r++)
+        FOR_EACH_BLOCK(inner, &clone->regions[r]) extracts_to_loads(bz, inner);
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------- linalg
+
+// Does the op read the old value of output i?
+static bool reads_out(const IrOp *op, uint32_t i) {
+    if (op->kind == IR_LINALG_FILL || op->kind == IR_LINALG_TRANSPOSE ||
+        op->kind == IR_LINALG_BROADCAST || op->kind == IR_LINALG_COPY)
+        return false;
+    if (op->kind != IR_LINALG_GENERIC) return true;
+    const IrBlock *body = ir_op_block(op, 0);
+    return !ir_value_is_unused(body->args[op->segments[0] + i]);
+}
+
+static Status lower_linalg_op(Bufferizer *bz, Builder *b, IrOp *op) {
+    IrModule *m = bz->m;
+    if (op->num_operands > BUF_MAX_OPERANDS) return refuse(bz, op, "has too many operands");
+    for (uint32_t r = 0; r < op->num_regions; r++)
+        for (const IrBlock *inner = op->regions[r].first; inner; inner = inner->next)
+            TRY(check_region(bz, inner));
+    IrValue *operands[BUF_MAX_OPERANDS];
+    uint32_t num_ins = op->segments[0];
+    for (uint32_t i = 0; i < num_ins; i++) {
+        operands[i] = mapped(bz, ir_op_operand(op, i));
+        if (!operands[i]) return refuse(bz, op, "reads a tensor whose contents are undefined");
+    }
+    for (uint32_t i = num_ins; i < op->num_operands; i++) {
+        IrValue *init = ir_op_operand(op, i), *result = ir_op_result(op, i - num_ins);
+        if (!is_tensor(init)) return refuse(bz, op, "has an output that is no tensor");
+        bool reads = reads_out(op, i - num_ins);
+        if (reads && !buf_of(bz, init)->memref)
+            return refuse(bz, op, "accumulates onto undefined contents");
+        Buf out;
+        buf_choose(bz, b, op, init, result, reads, false, &out);
+        buf_set(bz, result, &out);
+        operands[i] = out.memref;
+    }
+    IrOp *lowered = build_op_full(b, &(IrOpSpec){.kind = op->kind,
+                                                 .loc = op->loc,
+                                                 .num_operands = op->num_operands,
+                                                 .operands = operands,
+                                                 .num_attrs = op->num_attrs,
+                                                 .attrs = op->attrs,
+                                                 .num_regions = op->num_regions,
+                                                 .segments = {num_ins, op->segments[1]}});
+    for (uint32_t r = 0; r < op->num_regions; r++) {
+        if (!op->regions[r].first) continue;
+        const IrBlock *from = op->regions[r].first;
+        map_tensors_in(bz, from);
+        IrBlock *to = ir_region_add_block(m, &lowered->regions[r]);
+        for (uint32_t i = 0; i < from->num_args; i++)
+            ir_value_map_set(&bz->map, from->args[i],
+                             ir_block_add_arg(m, to, from->args[i]->type));
+        FOR_EACH_OP(inner, from) ir_block_append(to, ir_op_clone(m, inner, &bz->map));
+        extracts_to_loads(bz, to);
+    }
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------- tensor ops
+
+static Status lower_slice(Bufferizer *bz, Builder *b, IrOp *op) {
+    const Buf *source = buf_of(bz, ir_op_operand(op, 0));
+    IrValue *result = ir_op_result(op, 0);
+    if (!ir_type_is_static(result->type)) return refuse(bz, op, "unknown size");
+    Buf buf = {.root = BUF_NO_ROOT};
+    if (source->memref) {
+        buf = *source;
+        buf.placed_for = NULL;
+        buf.window = buf_slice_window(bz, source, op);
+        buf.memref = buf_subview(bz, b, source->memref, op, result->type);
+    }
+    buf_set(bz, result, &buf);
+    return STATUS_OK;
+}
+
+static Status lower_reshape(Bufferizer *bz, Builder *b, IrOp *op) {
+    const Buf *source = buf_of(bz, ir_op_operand(op, 0));
+    IrValue *result = ir_op_result(op, 0);
+    if (!ir_type_is_static(result->type)) return refuse(bz, op, "unknown size");
+    const IrAttr *reassociation = ir_op_attr(op, "reassociation");
+    Buf buf = {.root = BUF_NO_ROOT};
+    if (source->memref && op->kind == IR_TENSOR_EXPAND_SHAPE) {
+        buf = *source;
+        buf.memref = buf_expand(b, source->memref, reassociation, result->type->rank,
+                                result->type->shape);
+    } else if (source->memref) {
+        buf = *source;
+        buf.memref = buf_collapse(b, source->memref, reassociation);
+        if (!buf.memref) { // rows of a wider matrix: no view, a copy
+            buf = buf_alloc(bz, ir_op_operand(op, 0)->type, "reshape");
+            buf_copy(b, source->memref, buf.memref, "reshape");
+            buf.memref = buf_collapse(b, buf.memref, reassociation);
+        }
+    }
+    buf_set(bz, result, &buf);
+    return STATUS_OK;
+}
+
+static Status lower_insert_slice(Bufferizer *bz, Builder *b, IrOp *op) {
+    IrValue *source = ir_op_operand(op, 0), *dest = ir_op_operand(op, 1);
+    const Buf *from = buf_of(bz, source);
+    Buf out;
+    buf_choose(bz, b, op, dest, ir_op_result(op, 0), true, false, &out);
+    bool is_there = from->placed_for == op && from->placed_base == out.memref;
+    if (from->memref && !is_there)
+        buf_copy(b, from->memref, buf_subview(bz, b, out.memref, op, source->type), "insert");
+    buf_set(bz, ir_op_result(op, 0), &out);
+    return STATUS_OK;
+}
+
+static Status lower_element(Bufferizer *bz, Builder *b, IrOp *op) {
+    bool is_insert = op->kind == IR_TENSOR_INSERT;
+    uint32_t first = is_insert ? 2 : 1, rank = op->num_operands - first;
+    IrValue *indices[BUF_MAX_RANK], *tensor = ir_op_operand(op, first - 1);
+    if (rank > BUF_MAX_RANK) return refuse(bz, op, "rank too large");
+    for (uint32_t i = 0; i < rank; i++) indices[i] = mapped(bz, ir_op_operand(op, first + i));
+    if (!is_insert) {
+        if (!buf_of(bz, tensor)->memref)
+            return refuse(bz, op, "reads a tensor whose contents are undefined");
+        ir_value_map_set(&bz->map, ir_op_result(op, 0),
+                         build_load(b, buf_of(bz, tensor)->memref, rank, indices));
+        return STATUS_OK;
+    }
+    Buf out;
+    buf_choose(bz, b, op, tensor, ir_op_result(op, 0), true, false, &out);
+    build_store(b, mapped(bz, ir_op_operand(op, 0)), out.memref, rank, indices);
+    buf_set(bz, ir_op_result(op, 0), &out);
+    return STATUS_OK;
+}
+
+enum { MAX_CONSTANT_ELEMS = 1024 };
+
+// A constant tensor: filled, or stored element by element; larger tables are arguments.
+static Status lower_constant(Bufferizer *bz, Builder *b, IrOp *op) {
+    IrModule *m = bz->m;
+    IrValue *result = ir_op_result(op, 0);
+    const IrType *type = result->type;
+    const IrAttr *value = ir_op_attr(op, "value");
+    int64_t num = ir_type_num_elems(type);
+    if (value->kind != IR_ATTR_DENSE || (!value->is_splat && num > MAX_CONSTANT_ELEMS))
+        return refuse(bz, op, "a table this large has to be an argument");
+    Buf out;
+    buf_choose(bz, b, op, NULL, result, false, false, &out);
+    buf_set(bz, result, &out);
+    for (int64_t i = 0; i < (value->is_splat ? MIN(num, 1) : num); i++) {
+        uint64_t bits = ir_attr_dense_elem(value, i);
+        const IrAttr *elem = ir_type_is_float(type->elem)
+                                 ? ir_attr_float_bits(m, bits, type->elem)
+                                 : ir_attr_int(m, (int64_t)bits, type->elem);
+        IrNamedAttr attr = {ir_intern(m, "value"), elem};
+        IrValue *scalar = ir_op_result(
+            build_op_full(b, &(IrOpSpec){.kind = IR_ARITH_CONSTANT,
+                                         .num_results = 1,
+                                         .result_types = &type->elem,
+                                         .num_attrs = 1,
+                                         .attrs = &attr}),
+            0);
+        if (value->is_splat) {
+            buf_fill(b, scalar, out.memref);
+            return STATUS_OK;
+        }
+        IrValue *indices[BUF_MAX_RANK];
+        int64_t rest = i;
+        for (uint32_t d = type->rank; d-- > 0; rest /= type->shape[d])
+            indices[d] = build_index(b, rest % type->shape[d]);
+        build_store(b, scalar, out.memref, type->rank, indices);
+    }
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------- calls
+
+static Status tile_count(Bufferizer *bz, Builder *b, IrOp *call, const BufSignature *callee,
+                         IrValue **out) {
+    const IrAttr *tiles = ir_op_attr(callee->func, "ingot.tiles");
+    const IrAttr *which = ir_op_attr(callee->func, "ingot.tiles_arg");
+    if (!tiles || tiles->kind != IR_ATTR_MAP || tiles->map->num_results != 1 ||
+        tiles->map->num_symbols != 0 || tiles->map->num_dims != (which ? 1u : 0u) ||
+        (which && which->kind != IR_ATTR_INT))
+        return diag_error(bz->sink, DIAG_P0041, ir_loc_span(call->loc),
+                          "kernel @%s does not state its number of tiles as ingot.tiles = "
+                          "affine_map<...> of its ingot.tiles_arg",
+                          ir_symbol_name(callee->func));
+    const IrAffineExpr *expr = tiles->map->results[0];
+    if (!which) {
+        *out = build_index(b, ir_affine_eval(expr, NULL, NULL));
+        return STATUS_OK;
+    }
+    int64_t scalar = 0, constant;
+    IrValue *size = NULL;
+    for (uint32_t i = 0; i < callee->num_args; i++) {
+        if (!ir_type_is_scalar(callee->arg_types[i])) continue;
+        if (scalar++ == which->i) size = mapped(bz, ir_op_operand(call, i));
+    }
+    if (!size || size->type->kind != IR_TYPE_INDEX)
+        return diag_error(bz->sink, DIAG_P0041, ir_loc_span(call->loc),
+                          "kernel @%s: ingot.tiles_arg %lld names none of its scalars",
+                          ir_symbol_name(callee->func), (long long)which->i);
+    if (ir_value_constant_int(size, &constant)) {
+        *out = build_index(b, ir_affine_eval(expr, &constant, NULL));
+        return STATUS_OK;
+    }
+    IrNamedAttr attr = {ir_intern(bz->m, "map"), tiles};
+    const IrType *index = ir_type_index(bz->m);
+    *out = ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_AFFINE_APPLY,
+                                                     .num_operands = 1,
+                                                     .operands = &size,
+                                                     .num_results = 1,
+                                                     .result_types = &index,
+                                                     .num_attrs = 1,
+                                                     .attrs = &attr}),
+                        0);
+    return STATUS_OK;
+}
+
+// The operand as a function takes it: row-major from offset 0.
+static IrValue *call_operand(Bufferizer *bz, Builder *b, const IrType *tensor, IrValue *memref) {
+    const IrType *type = buf_memref_type(bz->m, tensor);
+    if (memref->type == type) return memref;
+    if (buf_is_identity(memref->type)) return build_cast(b, IR_MEMREF_CAST, memref, type);
+    Buf copy = buf_alloc(bz, tensor, "call");
+    buf_copy(b, memref, copy.memref, "call-layout");
+    return copy.memref;
+}
+
+static Status tie_result(Bufferizer *bz, IrOp *op, const BufSignature *callee, uint32_t result) {
+    IrValue *operand = ir_op_operand(op, (uint32_t)callee->tied_arg[result]);
+    const Buf *buf = buf_of(bz, operand);
+    if (!buf->memref || buf->memref->type->has_layout || buf_conflicts(bz, buf, op, operand))
+        return diag_error(bz->sink, DIAG_P0042, ir_loc_span(op->loc),
+                          "the call of @%s in @%s updates operand %d in place, but that buffer is "
+                          "read later, or is an argument that is not tied to a result",
+                          ir_symbol_name(callee->func), ir_symbol_name(bz->sig->func),
+                          callee->tied_arg[result]);
+    Buf out = *buf;
+    buf_set(bz, ir_op_result(op, result), &out);
+    return STATUS_OK;
+}
+
+static Status lower_call(Bufferizer *bz, Builder *b, IrOp *op) {
+    const BufSignature *callee = signature_of(bz, ir_call_callee(bz->m, op));
+    if (!callee) return refuse(bz, op, "calls a function without a body");
+    uint32_t num = 0, num_scalar_results = 0;
+    IrValue **operands =
+        ARENA_ARRAY(&bz->scratch, IrValue *, callee->num_args + callee->num_results + 2);
+    const IrType **types = ARENA_ARRAY(&bz->scratch, const IrType *, callee->num_results);
+    for (uint32_t i = 0; i < callee->num_args; i++) {
+        IrValue *operand = ir_op_operand(op, i);
+        if (ir_type_is_scalar(callee->arg_types[i])) continue;
+        IrValue *memref = mapped(bz, operand);
+        if (!memref) memref = buf_alloc(bz, operand->type, "call").memref; // undefined contents
+        bool was_tensor = is_tensor(operand);
+        operands[num++] = was_tensor ? call_operand(bz, b, operand->type, memref) : memref;
+    }
+    for (uint32_t i = 0; i < callee->num_results; i++) {
+        if (callee->result_types[i]->kind != IR_TYPE_TENSOR) {
+            types[num_scalar_results++] = callee->result_types[i];
+        } else if (callee->tied_arg[i] >= 0) {
+            TRY(tie_result(bz, op, callee, i));
+        } else {
+            Buf out;
+            buf_choose(bz, b, op, NULL, ir_op_result(op, i), false, true, &out);
+            buf_set(bz, ir_op_result(op, i), &out);
+            operands[num++] = out.memref;
+        }
+    }
+    for (uint32_t i = 0; i < callee->num_args; i++)
+        if (ir_type_is_scalar(callee->arg_types[i]))
+            operands[num++] = mapped(bz, ir_op_operand(op, i));
+    if (callee->is_kernel) {
+        operands[num++] = build_index(b, 0);
+        TRY(tile_count(bz, b, op, callee, &operands[num]));
+        num++;
+    }
+    IrOp *call = build_op_full(b, &(IrOpSpec){.kind = IR_FUNC_CALL,
+                                              .loc = op->loc,
+                                              .num_operands = num,
+                                              .operands = operands,
+                                              .num_results = num_scalar_results,
+                                              .result_types = types,
+                                              .num_attrs = op->num_attrs,
+                                              .attrs = op->attrs});
+    for (uint32_t i = 0, next = 0; i < callee->num_results; i++)
+        if (callee->result_types[i]->kind != IR_TYPE_TENSOR)
+            ir_value_map_set(&bz->map, ir_op_result(op, i), ir_op_result(call, next++));
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------- control flow
+
+static Status lower_block(Bufferizer *bz, Builder *b, IrBlock *block);
+
+// At the end of a region: values that are not yet where the op's results live are copied there.
+static Status move_to(Bufferizer *bz, Builder *b, const IrOp *yield, uint32_t num,
+                      const Buf *targets) {
+    for (uint32_t i = 0; i < num; i++) {
+        if (!targets[i].memref) continue;
+        const Buf *from = buf_of(bz, ir_op_operand(yield, i));
+        if (!from->memref || from->memref == targets[i].memref) continue;
+        for (uint32_t j = 0; j < num; j++)
+            if (targets[j].memref && from->root == targets[j].root)
+                return refuse(bz, yield, "exchanges buffers or moves a part of one within itself");
+        buf_copy(b, from->memref, targets[i].memref, "yield");
+    }
+    return STATUS_OK;
+}
+
+static Status lower_for(Bufferizer *bz, Builder *b, IrOp *op) {
+    IrModule *m = bz->m;
+    uint32_t num = op->num_results, num_scalars = 0;
+    Buf *targets = ARENA_ARRAY(&bz->scratch, Buf, num);
+    IrValue **scalars = ARENA_ARRAY(&bz->scratch, IrValue *, num);
+    IrBlock *body = ir_op_block(op, 0);
+    for (uint32_t i = 0; i < num; i++) {
+        IrValue *init = ir_op_operand(op, 3 + i);
+        if (!is_tensor(init)) {
+            scalars[num_scalars++] = mapped(bz, init);
+            continue;
+        }
+        buf_choose(bz, b, op, init, ir_op_result(op, i), true, false, &targets[i]);
+        targets[i].placed_for = NULL;
+        buf_set(bz, body->args[1 + i], &targets[i]);
+    }
+    Builder inner;
+    IrOp *loop = build_for(b, mapped(bz, ir_op_operand(op, 0)), mapped(bz, ir_op_operand(op, 1)),
+                           mapped(bz, ir_op_operand(op, 2)), num_scalars, scalars, &inner);
+    loop->loc = op->loc;
+    IrBlock *new_body = ir_op_block(loop, 0);
+    ir_value_map_set(&bz->map, body->args[0], new_body->args[0]);
+    for (uint32_t i = 0, next = 0; i < num; i++) {
+        if (targets[i].memref) continue;
+        ir_value_map_set(&bz->map, body->args[1 + i], new_body->args[1 + next]);
+        ir_value_map_set(&bz->map, ir_op_result(op, i), ir_op_result(loop, next++));
+    }
+    TRY(lower_block(bz, &inner, body));
+    const IrOp *yield = ir_block_terminator(body);
+    TRY(move_to(bz, &inner, yield, num, targets));
+    for (uint32_t i = 0, next = 0; i < num; i++)
+        if (!targets[i].memref) scalars[next++] = mapped(bz, ir_op_operand(yield, i));
+    inner.loc = yield->loc;
+    build_yield(&inner, IR_SCF_YIELD, num_scalars, scalars);
+    for (uint32_t i = 0; i < num; i++)
+        if (targets[i].memref) buf_set(bz, ir_op_result(op, i), &targets[i]);
+    (void)m;
+    return STATUS_OK;
+}
+
+static Status lower_if(Bufferizer *bz, Builder *b, IrOp *op) {
+    uint32_t num = op->num_results, num_scalars = 0;
+    Buf *targets = ARENA_ARRAY(&bz->scratch, Buf, num);
+    const IrType **types = ARENA_ARRAY(&bz->scratch, const IrType *, num);
+    IrValue **scalars = ARENA_ARRAY(&bz->scratch, IrValue *, num);
+    for (uint32_t i = 0; i < num; i++) {
+        IrValue *result = ir_op_result(op, i);
+        if (!is_tensor(result)) {
+            types[num_scalars++] = result->type;
+            continue;
+        }
+        buf_choose(bz, b, op, NULL, result, false, false, &targets[i]);
+        targets[i].placed_for = NULL;
+        *buf_of(bz, result) = targets[i]; // enters the root's list when it has a value
+    }
+    IrValue *cond = mapped(bz, ir_op_operand(op, 0));
+    IrOp *branch = build_op_full(b, &(IrOpSpec){.kind = IR_SCF_IF,
+                                                .loc = op->loc,
+                                                .num_operands = 1,
+                                                .operands = &cond,
+                                                .num_results = num_scalars,
+                                                .result_types = types,
+                                                .num_regions = op->num_regions,
+                                                .segments = {1}});
+    for (uint32_t r = 0; r < op->num_regions; r++) {
+        if (!op->regions[r].first) continue;
+        IrBlock *to = ir_region_add_block(bz->m, &branch->regions[r]);
+        Builder inner = build_at_end(bz->m, to, op->loc);
+        TRY(lower_block(bz, &inner, op->regions[r].first));
+        const IrOp *yield = ir_block_terminator(op->regions[r].first);
+        TRY(move_to(bz, &inner, yield, num, targets));
+        for (uint32_t i = 0, next = 0; i < num; i++)
+            if (!targets[i].memref) scalars[next++] = mapped(bz, ir_op_operand(yield, i));
+        build_yield(&inner, IR_SCF_YIELD, num_scalars, scalars);
+    }
+    for (uint32_t i = 0, next = 0; i < num; i++) {
+        if (targets[i].memref) buf_set(bz, ir_op_result(op, i), &targets[i]);
+        else ir_value_map_set(&bz->map, ir_op_result(op, i), ir_op_result(branch, next++));
+    }
+    return STATUS_OK;
+}
+
+static Status lower_return(Bufferizer *bz, Builder *b, IrOp *op) {
+    TRY(move_to(bz, b, op, op->num_operands, bz->result_dest));
+    IrValue **scalars = ARENA_ARRAY(&bz->scratch, IrValue *, op->num_operands);
+    uint32_t num = 0;
+    for (uint32_t i = 0; i < op->num_operands; i++)
+        if (!is_tensor(ir_op_operand(op, i))) scalars[num++] = mapped(bz, ir_op_operand(op, i));
+    build_op(b, IR_FUNC_RETURN, num, scalars, NULL);
+    return STATUS_OK;
+}
+
+static Status lower_op(Bufferizer *bz, Builder *b, IrOp *op) {
+    for (uint32_t i = 0; i < op->num_results; i++) {
+        const IrType *type = op->results[i].type;
+        if (type->kind == IR_TYPE_TENSOR && (!ir_type_is_static(type) || type->rank > BUF_MAX_RANK))
+            return refuse(bz, op, "its result has an unknown size");
+    }
+    switch (op->kind) {
+    case IR_TENSOR_EMPTY:
+        buf_set(bz, ir_op_result(op, 0), &(Buf){.root = BUF_NO_ROOT});
+        return STATUS_OK;
+    case IR_TENSOR_DIM: {
+        int64_t dim;
+        const IrType *type = ir_op_operand(op, 0)->type;
+        if (!ir_value_constant_int(ir_op_operand(op, 1), &dim) || dim < 0 || dim >= type->rank)
+            return refuse(bz, op, "of a dimension that is no constant");
+        ir_value_map_set(&bz->map, ir_op_result(op, 0), build_index(b, type->shape[dim]));
+        return STATUS_OK;
+    }
+    case IR_TENSOR_CAST: {
+        if (ir_op_operand(op, 0)->type != ir_op_result(op, 0)->type)
+            return refuse(bz, op, "between different types");
+        Buf same = *buf_of(bz, ir_op_operand(op, 0));
+        buf_set(bz, ir_op_result(op, 0), &same);
+        return STATUS_OK;
+    }
+    case IR_TENSOR_EXTRACT_SLICE: return lower_slice(bz, b, op);
+    case IR_TENSOR_EXPAND_SHAPE:
+    case IR_TENSOR_COLLAPSE_SHAPE: return lower_reshape(bz, b, op);
+    case IR_TENSOR_INSERT_SLICE: return lower_insert_slice(bz, b, op);
+    case IR_TENSOR_EXTRACT:
+    case IR_TENSOR_INSERT: return lower_element(bz, b, op);
+    case IR_SCF_FOR: return lower_for(bz, b, op);
+    case IR_SCF_IF: return lower_if(bz, b, op);
+    case IR_FUNC_CALL: return lower_call(bz, b, op);
+    case IR_FUNC_RETURN: return lower_return(bz, b, op);
+    case IR_ARITH_CONSTANT:
+        if (is_tensor(ir_op_result(op, 0))) return lower_constant(bz, b, op);
+        return clone_scalar_op(bz, b, op);
+    default: break;
+    }
+    if (ir_op_info(op->kind)->traits & IR_LINALG) {
+        if (op->num_results == 0) return clone_scalar_op(bz, b, op); // on buffers already
+        return lower_linalg_op(bz, b, op);
+    }
+    for (uint32_t i = 0; i < op->num_results; i++)
+        if (is_tensor(ir_op_result(op, i))) return refuse(bz, op, "no buffer form is known");
+    return clone_scalar_op(bz, b, op);
+}
+
+static Status lower_block(Bufferizer *bz, Builder *b, IrBlock *block) {
+    FOR_EACH_OP(op, block) {
+        if (op->kind == IR_SCF_YIELD) return STATUS_OK;
+        b->loc = op->loc;
+        TRY(lower_op(bz, b, op));
+    }
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------- functions
+
+static void number_ops(Bufferizer *bz, const IrBlock *block, uint32_t *next) {
+    FOR_EACH_OP(op, block) {
+        bz->order[op->index] = (*next)++;
+        for (uint32_t r = 0; r < op->num_regions; r++)
+            for (const IrBlock *inner = op->regions[r].first; inner; inner = inner->next)
+                number_ops(bz, inner, next);
+    }
+}
+
+static bool has_tensor(const IrOp *op) {
+    for (uint32_t i = 0; i < op->num_operands; i++)
+        if (is_tensor(ir_op_operand(op, i))) return true;
+    for (uint32_t i = 0; i < op->num_results; i++)
+        if (op->results[i].type->kind == IR_TYPE_TENSOR) return true;
+    for (uint32_t r = 0; r < op->num_regions; r++)
+        for (const IrBlock *block = op->regions[r].first; block; block = block->next)
+            FOR_EACH_OP(inner, block) if (has_tensor(inner)) return true;
+    return false;
+}
+
+static bool needs_work(const BufSignature *sig) {
+    for (uint32_t i = 0; i < sig->num_args; i++)
+        if (sig->arg_types[i]->kind == IR_TYPE_TENSOR) return true;
+    return has_tensor(sig->func);
+}
+
+// Views made for a place that was not taken in the end, and views nothing reads.
+static void erase_unused_views(IrModule *m, IrBlock *block) {
+    for (IrOp *op = block->last, *prev; op; op = prev) {
+        prev = op->prev;
+        for (uint32_t r = 0; r < op->num_regions; r++)
+            FOR_EACH_BLOCK(inner, &op->regions[r]) erase_unused_views(m, inner);
+        bool is_view = op->kind == IR_MEMREF_SUBVIEW || op->kind == IR_MEMREF_EXPAND_SHAPE ||
+                       op->kind == IR_MEMREF_COLLAPSE_SHAPE;
+        if (is_view && ir_value_is_unused(ir_op_result(op, 0))) ir_op_erase(m, op);
+    }
+}
+
+static Status rewrite_body(Bufferizer *bz) {
+    IrOp *first_old = bz->body->first, *last_old = bz->body->last;
+    Builder b = build_before(bz->m, first_old);
+    for (IrOp *op = first_old;; op = op->next) {
+        bz->top = op;
+        b.before = op;
+        b.loc = op->loc;
+        TRY(lower_op(bz, &b, op));
+        if (op == last_old) break;
+    }
+    // The old ops, interleaved with the new: users before what they use.
+    uint32_t num_old_ops = bz->num_order;
+    for (IrOp *op = bz->body->last, *prev; op; op = prev) {
+        prev = op->prev;
+        if (op->index < num_old_ops) ir_op_erase(bz->m, op);
+    }
+    erase_unused_views(bz->m, bz->body);
+    return STATUS_OK;
+}
+
+static Status bufferize_function(Bufferizer *bz, const BufSignature *sig) {
+    IrModule *m = bz->m;
+    IrOp *func = sig->func;
+    bz->sig = sig;
+    bz->body = ir_func_body(func);
+    if (func->regions[0].first != func->regions[0].last)
+        return diag_error(bz->sink, DIAG_P0005, ir_loc_span(func->loc),
+                          "bufferize: @%s has more than one block", ir_symbol_name(func));
+    bz->num_bufs = m->num_values;
+    bz->bufs = base_alloc(bz->num_bufs, sizeof *bz->bufs);
+    bz->num_order = m->num_ops;
+    bz->order = base_alloc(bz->num_order, sizeof *bz->order);
+    bz->num_roots = 0;
+    bz->result_dest = ARENA_ARRAY(&bz->scratch, Buf, sig->num_results);
+    ir_value_map_init(&bz->map);
+    uint32_t next = 0, num_new;
+    number_ops(bz, bz->body, &next);
+    bz->order[func->index] = 0;
+    make_arguments(bz, &num_new);
+    Status status = rewrite_body(bz);
+    if (status == STATUS_OK) {
+        for (uint32_t i = 0; i < sig->num_args; i++) ir_block_remove_arg(bz->body, 0);
+        BUG_IF(bz->body->num_args != num_new, "arguments went astray");
+        ir_func_update_type(m, func);
+    }
+    ir_value_map_deinit(&bz->map);
+    free(bz->bufs);
+    free(bz->order);
+    return status;
+}
+
+Status pass_bufferize(IrModule *m, DiagSink *sink) {
+    Bufferizer bz = {.m = m, .sink = sink};
+    arena_init(&bz.scratch);
+    uint32_t num_funcs = 0;
+    FOR_EACH_OP(op, ir_module_body(m)) num_funcs += op->kind == IR_FUNC_FUNC && ir_func_body(op);
+    bz.signatures = ARENA_ARRAY(&bz.scratch, BufSignature, num_funcs);
+    Status status = STATUS_OK;
+    FOR_EACH_OP(op, ir_module_body(m)) {
+        if (op->kind != IR_FUNC_FUNC || !ir_func_body(op)) continue;
+        BufSignature *sig = &bz.signatures[bz.num_signatures++];
+        status = read_signature(&bz, op, sig);
+        if (status != STATUS_OK) goto done;
+    }
+    for (uint32_t i = 0; i < bz.num_signatures; i++) {
+        if (!needs_work(&bz.signatures[i])) continue;
+        status = bufferize_function(&bz, &bz.signatures[i]);
+        if (status != STATUS_OK) goto done;
+    }
+    ir_op_set_attr(m, m->op, "ingot.level", ir_attr_i64(m, 2));
+done:
+    free(bz.roots);
+    arena_deinit(&bz.scratch);
+    return status;
+}
