@@ -28,7 +28,8 @@ static char *read_text(const char *path) {
     return text;
 }
 
-static bool read_number_file(const char *folder, const char *name, char *out_text, size_t capacity) {
+static bool read_number_file(const char *folder, const char *name, char *out_text,
+                             size_t capacity) {
     char path[2 * PATH_BYTES];
     int len = snprintf(path, sizeof path, "%s/%s", folder, name);
     if (len < 0 || (size_t)len >= sizeof path) return false;
@@ -71,9 +72,11 @@ static uint64_t read_cpu_limit(const char *folder, bool is_v2) {
         char *space = strchr(text, ' ');
         period = space ? parse_limit(space + 1) : 100000;
     } else {
-        if (!read_number_file(folder, "cpu.cfs_quota_us", text, sizeof text)) return CGROUP_NO_LIMIT;
+        if (!read_number_file(folder, "cpu.cfs_quota_us", text, sizeof text))
+            return CGROUP_NO_LIMIT;
         quota = parse_limit(text);
-        if (!read_number_file(folder, "cpu.cfs_period_us", text, sizeof text)) return CGROUP_NO_LIMIT;
+        if (!read_number_file(folder, "cpu.cfs_period_us", text, sizeof text))
+            return CGROUP_NO_LIMIT;
         period = parse_limit(text);
     }
     uint64_t scaled;
@@ -85,11 +88,13 @@ static uint64_t read_cpu_limit(const char *folder, bool is_v2) {
 
 static uint64_t read_memory_left(const char *folder, bool is_v2) {
     char text[8192];
-    if (!read_number_file(folder, is_v2 ? "memory.max" : "memory.limit_in_bytes", text, sizeof text))
+    if (!read_number_file(folder, is_v2 ? "memory.max" : "memory.limit_in_bytes", text,
+                          sizeof text))
         return CGROUP_NO_LIMIT;
     uint64_t limit = parse_limit(text);
     if (limit == CGROUP_NO_LIMIT) return limit;
-    if (!read_number_file(folder, is_v2 ? "memory.current" : "memory.usage_in_bytes", text, sizeof text))
+    if (!read_number_file(folder, is_v2 ? "memory.current" : "memory.usage_in_bytes", text,
+                          sizeof text))
         return limit;
     uint64_t used = parse_limit(text), droppable = 0;
     if (used == CGROUP_NO_LIMIT) return limit;
@@ -121,7 +126,8 @@ static bool find_group(const char *cgroups, const char *controller, char *out, s
         const char *second = first ? memchr(first + 1, ':', (size_t)(end - first - 1)) : NULL;
         if (second) {
             size_t list_len = (size_t)(second - first - 1), len = (size_t)(end - second - 1);
-            bool is_match = controller ? list_holds(first + 1, list_len, controller) : list_len == 0;
+            bool is_match =
+                controller ? list_holds(first + 1, list_len, controller) : list_len == 0;
             if (is_match && len < capacity) {
                 memcpy(out, second + 1, len);
                 out[len] = '\0';
@@ -139,7 +145,8 @@ static void unescape(char *text) {
     for (const char *from = text; *from; to++) {
         bool is_escape = from[0] == '\\' && from[1] >= '0' && from[1] <= '3' && from[2] >= '0' &&
                          from[2] <= '7' && from[3] >= '0' && from[3] <= '7';
-        *to = is_escape ? (char)((from[1] - '0') * 64 + (from[2] - '0') * 8 + (from[3] - '0')) : *from;
+        *to = is_escape ? (char)((from[1] - '0') * 64 + (from[2] - '0') * 8 + (from[3] - '0'))
+                        : *from;
         from += is_escape ? 4 : 1;
     }
     *to = '\0';
@@ -156,8 +163,9 @@ static bool find_mount(const char *mounts, const char *controller, Mount *out) {
     while (copy && !is_found && (line = strsep(&rest, "\n"))) {
         char *tail = strstr(line, " - "), type[64] = "", options[1024] = "";
         if (!tail || sscanf(tail, " - %63s %*s %1023s", type, options) != 2) continue;
-        if (controller ? !str_equal(type, "cgroup") || !list_holds(options, strlen(options), controller)
-                       : !str_equal(type, "cgroup2"))
+        if (controller
+                ? !str_equal(type, "cgroup") || !list_holds(options, strlen(options), controller)
+                : !str_equal(type, "cgroup2"))
             continue;
         is_found = sscanf(line, "%*s %*s %*s %4095s %4095s", out->root, out->point) == 2;
     }
@@ -186,7 +194,8 @@ static uint64_t hierarchy_limit(const char *root, const char *controller, LimitR
         int len = snprintf(folder, sizeof folder, "%s%s%s", root, mount->point,
                            is_below ? group + skip : group);
         size_t head = strlen(root) + strlen(mount->point);
-        for (size_t end = (size_t)len; len > 0 && (size_t)len < sizeof folder && end >= head; end--) {
+        for (size_t end = (size_t)len; len > 0 && (size_t)len < sizeof folder && end >= head;
+             end--) {
             if (end > head && folder[end] != '/' && folder[end] != '\0') continue;
             folder[end] = '\0';
             least = MIN(least, read_limit(folder, controller == NULL));
@@ -200,7 +209,8 @@ static uint64_t hierarchy_limit(const char *root, const char *controller, LimitR
 }
 
 uint64_t cgroup_cpu_limit_millis(const char *root) {
-    return MIN(hierarchy_limit(root, NULL, read_cpu_limit), hierarchy_limit(root, "cpu", read_cpu_limit));
+    return MIN(hierarchy_limit(root, NULL, read_cpu_limit),
+               hierarchy_limit(root, "cpu", read_cpu_limit));
 }
 
 uint64_t cgroup_memory_left_bytes(const char *root) {

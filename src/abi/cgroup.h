@@ -1,5 +1,5 @@
-// Limits that Linux control groups (versions 1 and 2, nested, also seen from inside a container) set
-// on this process. Reads files under /proc and /sys only; any thread.
+// Limits that Linux control groups (versions 1 and 2, nested, also seen from inside a container)
+// set on this process. Reads files under /proc and /sys only; any thread.
 #ifndef INGOT_ABI_CGROUP_H
 #define INGOT_ABI_CGROUP_H
 

@@ -69,14 +69,23 @@ static uint64_t enabled_state(uint32_t leaf1_ecx) {
     return (uint64_t)high << 32 | low;
 }
 
-static bool has_all(uint32_t reg, uint32_t bits) { return (reg & bits) == bits; }
+static bool has_all(uint32_t reg, uint32_t bits) {
+    return (reg & bits) == bits;
+}
 
 uint32_t cpu_host_features(void) {
     enum {
-        EBX_AVX2 = 1u << 5, EBX_BMI2 = 1u << 8, EBX_AVX512F = 1u << 16, EBX_AVX512DQ = 1u << 17,
-        EBX_AVX512CD = 1u << 28, EBX_AVX512BW = 1u << 30,
-        ECX_VBMI = 1u << 1, ECX_GFNI = 1u << 8, ECX_AVX512VNNI = 1u << 11,
-        EAX_AVXVNNI = 1u << 4, EAX_AVX512BF16 = 1u << 5,
+        EBX_AVX2 = 1u << 5,
+        EBX_BMI2 = 1u << 8,
+        EBX_AVX512F = 1u << 16,
+        EBX_AVX512DQ = 1u << 17,
+        EBX_AVX512CD = 1u << 28,
+        EBX_AVX512BW = 1u << 30,
+        ECX_VBMI = 1u << 1,
+        ECX_GFNI = 1u << 8,
+        ECX_AVX512VNNI = 1u << 11,
+        EAX_AVXVNNI = 1u << 4,
+        EAX_AVX512BF16 = 1u << 5,
     };
     const uint32_t ebx_avx512vl = 1u << 31;
     uint32_t a, b, c, d, features = 0;
@@ -104,7 +113,9 @@ uint32_t cpu_host_features(void) {
     return features;
 }
 #else
-uint32_t cpu_host_features(void) { return 0; }
+uint32_t cpu_host_features(void) {
+    return 0;
+}
 #endif
 
 // Processors in the affinity mask; the mask is grown until the kernel accepts its size.

@@ -36,7 +36,8 @@ bool cpu_host_level(CpuLevel *out_level);
 static inline bool cpu_level_runs(uint32_t features, const CpuLevelInfo *info) {
     return (features & info->required) == info->required;
 }
-// Processors this process may use: affinity mask, and cgroup v1/v2 CPU quota (rounded up), at least 1.
+// Processors this process may use: affinity mask, and cgroup v1/v2 CPU quota (rounded up), at
+// least 1.
 uint32_t cpu_usable_threads(void);
 
 #endif

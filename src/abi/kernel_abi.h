@@ -1,6 +1,6 @@
-// The interface of a compiled kernel, version 1. A kernel is one function of position-independent code
-// without calls, globals or allocation. It may be called at once by several workers with disjoint tile
-// ranges; what it computes for a tile depends on nothing but the buffers and scalars.
+// The interface of a compiled kernel, version 1. A kernel is one function of position-independent
+// code without calls, globals or allocation. It may be called at once by several workers with
+// disjoint tile ranges; what it computes for a tile depends on nothing but the buffers and scalars.
 #ifndef INGOT_ABI_KERNEL_ABI_H
 #define INGOT_ABI_KERNEL_ABI_H
 

@@ -1,5 +1,5 @@
-// The artifact: one file, little-endian, pointer-free, mapped read-only. Compiler and run time share
-// this header and nothing else.
+// The artifact: one file, little-endian, pointer-free, mapped read-only. Compiler and run time
+// share this header and nothing else.
 //
 //   ArtifactHeader | section table | sections, each at a multiple of ARTIFACT_PAGE_BYTES, gaps zero
 //
@@ -96,14 +96,16 @@ typedef struct PlanKernelCode {
     uint64_t offset, len_bytes; // in the level's code section
 } PlanKernelCode;
 
-// One compiled entry point: processes `num_valid` tokens, 1 <= num_valid <= bucket_tokens, at positions
-// start..start+num_valid-1, and leaves the logits of the last one in the logits buffer.
+// One compiled entry point: processes `num_valid` tokens, 1 <= num_valid <= bucket_tokens, at
+// positions start..start+num_valid-1, and leaves the logits of the last one in the logits buffer.
 typedef struct PlanEntry {
     uint32_t bucket_tokens;
     uint32_t first_step, num_steps;
     uint32_t name; // string offset
-    uint32_t num_head_steps; // the last so many steps serve the logits only and are left out where a
-    uint32_t reserved;       // prompt goes on in another call; 0: none is left out
+    // The last num_head_steps steps serve the logits only and are left out where a prompt goes on
+    // in another call; 0: none is left out.
+    uint32_t num_head_steps;
+    uint32_t reserved;
 } PlanEntry;
 
 typedef enum PlanSpace {
@@ -135,8 +137,8 @@ typedef struct PlanScalar {
     int64_t value; // SCALAR_CONST
 } PlanScalar;
 
-// Runs a kernel over T = tiles_mul * ceil(tiles_of / tiles_div) tiles, cut statically: worker w of W
-// computes [T*w/W, T*(w+1)/W).
+// Runs a kernel over T = tiles_mul * ceil(tiles_of / tiles_div) tiles, cut statically: worker w of
+// W computes [T*w/W, T*(w+1)/W).
 // A barrier follows every step with needs_barrier set (the next step reads what this one wrote).
 typedef struct PlanStep {
     uint32_t kernel;

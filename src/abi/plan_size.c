@@ -50,7 +50,8 @@ static bool stays_mapped(uint32_t kind) {
            kind == SECTION_PLAN;
 }
 
-PlanMemory plan_memory(const PlanHeader *plan, const SectionEntry *sections, uint32_t num_sections) {
+PlanMemory plan_memory(const PlanHeader *plan, const SectionEntry *sections,
+                       uint32_t num_sections) {
     PlanMemory memory = {
         .weights_bytes = plan_space_bytes(plan, SPACE_WEIGHTS),
         .kv_bytes = plan_space_bytes(plan, SPACE_KV),
@@ -77,10 +78,10 @@ const char *plan_memory_part(const PlanMemory *memory, unsigned i, uint64_t *out
         const char *name;
         uint64_t bytes;
     } parts[PLAN_NUM_PARTS] = {
-        {"weights", memory->weights_bytes}, {"kv pages", memory->kv_bytes},
-        {"arena", memory->arena_bytes},     {"scratch", memory->scratch_bytes},
+        {"weights", memory->weights_bytes},     {"kv pages", memory->kv_bytes},
+        {"arena", memory->arena_bytes},         {"scratch", memory->scratch_bytes},
         {"input and output", memory->io_bytes}, {"code", memory->code_bytes},
-        {"tables", memory->tables_bytes},   {"run time", memory->runtime_bytes},
+        {"tables", memory->tables_bytes},       {"run time", memory->runtime_bytes},
     };
     BUG_IF(i >= PLAN_NUM_PARTS, "memory part %u does not exist", i);
     *out_bytes = parts[i].bytes;

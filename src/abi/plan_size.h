@@ -40,8 +40,8 @@ uint64_t plan_executor_bytes(const PlanHeader *plan);
 // Resident memory by part, in this order; total_bytes is their sum.
 typedef struct PlanMemory {
     uint64_t weights_bytes, kv_bytes, arena_bytes, scratch_bytes, io_bytes;
-    uint64_t code_bytes;    // code section of one level, the largest
-    uint64_t tables_bytes;  // sections that stay mapped: strings, tokenizer, template, plan
+    uint64_t code_bytes;   // code section of one level, the largest
+    uint64_t tables_bytes; // sections that stay mapped: strings, tokenizer, template, plan
     uint64_t runtime_bytes;
     uint64_t total_bytes;
 } PlanMemory;

@@ -1,5 +1,5 @@
-// Opens an artifact and checks its structure; see artifact.h. Every section is a mapping of its own, so
-// that reading one never makes pages of another resident, the weights' least of all.
+// Opens an artifact and checks its structure; see artifact.h. Every section is a mapping of its
+// own, so that reading one never makes pages of another resident, the weights' least of all.
 #define XXH_INLINE_ALL
 #include "runtime/artifact.h"
 
@@ -20,7 +20,8 @@ typedef union FirstPage {
         SectionEntry sections[ARTIFACT_MAX_SECTIONS];
     } parts;
 } FirstPage;
-_Static_assert(sizeof(FirstPage) == ARTIFACT_PAGE_BYTES, "the section table must fit the first page");
+_Static_assert(sizeof(FirstPage) == ARTIFACT_PAGE_BYTES,
+               "the section table must fit the first page");
 
 static DiagSpan at(const Artifact *artifact, uint64_t byte_offset) {
     return (DiagSpan){.file = artifact->path, .byte_offset = byte_offset};
@@ -35,7 +36,8 @@ static Status io_error(const Artifact *artifact, const char *what, DiagSink *sin
 static Status read_at(const Artifact *artifact, void *out, uint64_t offset, uint64_t len_bytes,
                       DiagSink *sink) {
     for (uint64_t done = 0; done < len_bytes;) {
-        ssize_t got = pread(artifact->fd, (uint8_t *)out + done, len_bytes - done, (off_t)(offset + done));
+        ssize_t got =
+            pread(artifact->fd, (uint8_t *)out + done, len_bytes - done, (off_t)(offset + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return io_error(artifact, "cannot read", sink);
         if (got == 0)
@@ -49,9 +51,10 @@ static Status check_header(const Artifact *artifact, const FirstPage *page, uint
                            DiagSink *sink) {
     const ArtifactHeader *header = &page->parts.header;
     if (header->version != ARTIFACT_VERSION) {
-        Status status = diag_error(sink, DIAG_X0002, at(artifact, offsetof(ArtifactHeader, version)),
-                                   "artifact format %u; this Ingot reads format %u", header->version,
-                                   (unsigned)ARTIFACT_VERSION);
+        Status status =
+            diag_error(sink, DIAG_X0002, at(artifact, offsetof(ArtifactHeader, version)),
+                       "artifact format %u; this Ingot reads format %u", header->version,
+                       (unsigned)ARTIFACT_VERSION);
         (void)status;
         diag_write(sink, "ingot compile RECIPE -o %s", artifact->path);
         return STATUS_ENVIRONMENT;
@@ -69,7 +72,8 @@ static Status check_header(const Artifact *artifact, const FirstPage *page, uint
                           "the section table is damaged");
     for (size_t i = sizeof page->parts; i < sizeof page->bytes; i++)
         if (page->bytes[i] != 0)
-            return diag_error(sink, DIAG_X0004, at(artifact, i), "a gap between sections is not zero");
+            return diag_error(sink, DIAG_X0004, at(artifact, i),
+                              "a gap between sections is not zero");
     return STATUS_OK;
 }
 
@@ -102,7 +106,8 @@ static Status check_sections(Artifact *artifact, uint64_t file_len, DiagSink *si
             continue;
         }
         if (entry->kind < SECTION_MANIFEST || entry->kind > SECTION_WEIGHTS)
-            return diag_error(sink, DIAG_X0005, span, "section %u is of unknown kind %u", i, entry->kind);
+            return diag_error(sink, DIAG_X0005, span, "section %u is of unknown kind %u", i,
+                              entry->kind);
         if (entry->kind != SECTION_CODE && entry->tag != 0)
             return diag_error(sink, DIAG_X0005, span, "section %u has a tag", i);
         if (entry->offset % ARTIFACT_PAGE_BYTES != 0 || entry->offset < end ||
@@ -134,7 +139,8 @@ static Status map_section(Artifact *artifact, uint32_t i, DiagSink *sink) {
     const SectionEntry *entry = &artifact->sections[i];
     if (entry->len_bytes == 0) return STATUS_OK;
     uint64_t mapped_bytes = align_up(entry->len_bytes, ARTIFACT_PAGE_BYTES);
-    void *data = mmap(NULL, mapped_bytes, PROT_READ, MAP_PRIVATE, artifact->fd, (off_t)entry->offset);
+    void *data =
+        mmap(NULL, mapped_bytes, PROT_READ, MAP_PRIVATE, artifact->fd, (off_t)entry->offset);
     if (data == MAP_FAILED) return io_error(artifact, "cannot map", sink);
     artifact->data[i] = data;
     if (XXH3_64bits(data, entry->len_bytes) != entry->checksum)
@@ -171,8 +177,10 @@ Status artifact_open(const char *path, DiagSink *sink, Artifact *out_artifact) {
     Artifact artifact = {.fd = -1, .path = strdup(path)};
     BUG_IF(!artifact.path, "out of memory");
     Status status = open_checked(&artifact, sink);
-    if (status == STATUS_OK) *out_artifact = artifact;
-    else artifact_close(&artifact);
+    if (status == STATUS_OK)
+        *out_artifact = artifact;
+    else
+        artifact_close(&artifact);
     return status;
 }
 
@@ -197,12 +205,14 @@ Status artifact_verify_weights(const Artifact *artifact, DiagSink *sink) {
     for (uint64_t done = 0; done < entry->len_bytes && status == STATUS_OK;) {
         uint64_t len = MIN(entry->len_bytes - done, (uint64_t)BLOCK_BYTES);
         status = read_at(artifact, block, entry->offset + done, len, sink);
-        if (status == STATUS_OK) BUG_IF(XXH3_64bits_update(state, block, len) != XXH_OK, "hash state");
+        if (status == STATUS_OK)
+            BUG_IF(XXH3_64bits_update(state, block, len) != XXH_OK, "hash state");
         done += len;
     }
     if (status == STATUS_OK && XXH3_64bits_digest(state) != entry->checksum)
         status = diag_error(sink, DIAG_X0013, at(artifact, entry->offset),
-                            "the weights (%llu bytes) are damaged", (unsigned long long)entry->len_bytes);
+                            "the weights (%llu bytes) are damaged",
+                            (unsigned long long)entry->len_bytes);
     free(state);
     free(block);
     return status;
@@ -261,7 +271,8 @@ Status artifact_pick_level(const Artifact *artifact, const char *name, uint32_t 
         const char *names[NUM_CPU_LEVELS];
         for (unsigned i = 0; i < NUM_CPU_LEVELS; i++) names[i] = cpu_level_info((CpuLevel)i)->name;
         const char *nearest = str_nearest(name, names, NUM_CPU_LEVELS);
-        Status status = diag_error(sink, DIAG_U0004, (DiagSpan){0}, "no CPU level is called '%s'", name);
+        Status status =
+            diag_error(sink, DIAG_U0004, (DiagSpan){0}, "no CPU level is called '%s'", name);
         (void)status;
         if (nearest) diag_write(sink, "%s", nearest);
         return STATUS_USAGE;
@@ -269,7 +280,8 @@ Status artifact_pick_level(const Artifact *artifact, const char *name, uint32_t 
     StrBuf known = {0};
     for (uint64_t i = num_levels; i-- > 0;) {
         const PlanLevel *level = &artifact->levels[i];
-        strbuf_printf(&known, "%s%s", known.len ? ", " : "", artifact_string(artifact, level->name));
+        strbuf_printf(&known, "%s%s", known.len ? ", " : "",
+                      artifact_string(artifact, level->name));
         if (is_forced && level->cpu_level != (uint32_t)wanted) continue;
         bool runs = (host_features & level->required_features) == level->required_features;
         if (!runs && !is_forced && i > 0) continue;

@@ -1,9 +1,9 @@
-// An artifact opened for running or inspection: the file's structure checked once, so that everything
-// behind may index without checking again. Layout: abi/plan.h, docs/artifact.md.
+// An artifact opened for running or inspection: the file's structure checked once, so that
+// everything behind may index without checking again. Layout: abi/plan.h, docs/artifact.md.
 //
-// artifact_open reads and checks all sections but the weights: their checksums, every index, offset and
-// count. Cost: one pass over them (a few MB, 0.1 ms per MB and less). The weights cost a pass over the whole file
-// and are checked by artifact_verify_weights only.
+// artifact_open reads and checks all sections but the weights: their checksums, every index, offset
+// and count. Cost: one pass over them (a few MB, 0.1 ms per MB and less). The weights cost a pass
+// over the whole file and are checked by artifact_verify_weights only.
 //
 // What is checked at open holds while the file is not written to. Ingot replaces files, it never
 // rewrites them. An artifact holds machine code: open only files you would run as a program.
@@ -53,9 +53,9 @@ uint32_t artifact_largest_bucket(const Artifact *artifact);
 // Resident memory of an executor of this artifact.
 PlanMemory artifact_memory(const Artifact *artifact);
 
-// Chooses an element of artifact->levels for a host with the given CPU_HAS_* bits: the best it runs,
-// or the one named (NULL or "native": the best). STATUS_ENVIRONMENT (X0007, names what is missing),
-// STATUS_INVALID (X0008: not in this artifact), STATUS_USAGE (U0004: no such level).
+// Chooses an element of artifact->levels for a host with the given CPU_HAS_* bits: the best it
+// runs, or the one named (NULL or "native": the best). STATUS_ENVIRONMENT (X0007, names what is
+// missing), STATUS_INVALID (X0008: not in this artifact), STATUS_USAGE (U0004: no such level).
 Status artifact_pick_level(const Artifact *artifact, const char *name, uint32_t host_features,
                            DiagSink *sink, uint32_t *out_level) MUST_USE;
 

@@ -1,5 +1,5 @@
-// Executor; see executor.h. At open each step is resolved to a code address, operand pointers per worker
-// and a place for its scalars; a run then is one walk over the steps by every worker.
+// Executor; see executor.h. At open each step is resolved to a code address, operand pointers per
+// worker and a place for its scalars; a run then is one walk over the steps by every worker.
 #include "runtime/executor.h"
 
 #include <errno.h>
@@ -39,23 +39,24 @@ struct Executor {
     uint64_t code_bytes;
     // In bindings:
     BoundStep *steps;
-    int64_t *scalars;         // a value per plan scalar; those of a call are set before it
-    uint32_t *call_scalars;   // indices of scalars that depend on the call
+    int64_t *scalars;       // a value per plan scalar; those of a call are set before it
+    uint32_t *call_scalars; // indices of scalars that depend on the call
     uint64_t num_call_scalars;
-    void **operands;          // [worker][plan buffer]
-    uint64_t operand_stride;  // pointers per worker
+    void **operands;         // [worker][plan buffer]
+    uint64_t operand_stride; // pointers per worker
     int32_t *free_pages;
     uint32_t num_free_pages;
     const ExecutorCall *call; // the run under way
     uint64_t *step_ns, *wait_ns;
 };
 
-static Status pick_threads(const Artifact *artifact, uint32_t wanted, DiagSink *sink, uint32_t *out) {
+static Status pick_threads(const Artifact *artifact, uint32_t wanted, DiagSink *sink,
+                           uint32_t *out) {
     uint32_t max_threads = artifact->plan->max_threads;
     if (wanted > max_threads) {
         Status status = diag_error(sink, DIAG_X0009, (DiagSpan){.file = artifact->path},
-                                   "%u threads asked for; the artifact is planned for at most %u", wanted,
-                                   max_threads);
+                                   "%u threads asked for; the artifact is planned for at most %u",
+                                   wanted, max_threads);
         diag_write(sink, "--threads %u", max_threads);
         return status;
     }
@@ -67,9 +68,10 @@ static Status check_memory(const Executor *executor, DiagSink *sink) {
     PlanMemory memory = executor_memory(executor);
     uint64_t available = memory_available_bytes();
     if (memory.total_bytes <= available) return STATUS_OK;
-    Status status = diag_error(sink, DIAG_X0010, (DiagSpan){.file = executor->artifact->path},
-                               "the plan takes %llu bytes, this process may take %llu more",
-                               (unsigned long long)memory.total_bytes, (unsigned long long)available);
+    Status status =
+        diag_error(sink, DIAG_X0010, (DiagSpan){.file = executor->artifact->path},
+                   "the plan takes %llu bytes, this process may take %llu more",
+                   (unsigned long long)memory.total_bytes, (unsigned long long)available);
     (void)status;
     diag_evidence(sink, "MemAvailable of /proc/meminfo and the memory limit of the control group");
     return STATUS_LIMIT;
@@ -77,14 +79,18 @@ static Status check_memory(const Executor *executor, DiagSink *sink) {
 
 static Status open_memory(Executor *executor, DiagSink *sink) {
     const PlanHeader *plan = executor->artifact->plan;
-    TRY(mapping_open(plan_space_bytes(plan, SPACE_WEIGHTS), "the weights", sink, &executor->weights));
+    TRY(mapping_open(plan_space_bytes(plan, SPACE_WEIGHTS), "the weights", sink,
+                     &executor->weights));
     TRY(mapping_open(plan_space_bytes(plan, SPACE_KV), "the KV pages", sink, &executor->kv));
     TRY(mapping_open(plan_space_bytes(plan, SPACE_ARENA), "the arena", sink, &executor->arena));
-    TRY(mapping_open(plan_space_bytes(plan, SPACE_SCRATCH), "the scratch", sink, &executor->scratch));
-    TRY(mapping_open(plan_space_bytes(plan, SPACE_TOKENS), "input and output", sink, &executor->io));
-    // Of the planned run-time bytes this is the executor's part; tokenizer and sampler take the rest.
-    return mapping_open(align_up(plan_executor_bytes(plan), ARTIFACT_PAGE_BYTES), "run-time state", sink,
-                        &executor->bindings);
+    TRY(mapping_open(plan_space_bytes(plan, SPACE_SCRATCH), "the scratch", sink,
+                     &executor->scratch));
+    TRY(mapping_open(plan_space_bytes(plan, SPACE_TOKENS), "input and output", sink,
+                     &executor->io));
+    // Of the planned run-time bytes this is the executor's part; tokenizer and sampler take the
+    // rest.
+    return mapping_open(align_up(plan_executor_bytes(plan), ARTIFACT_PAGE_BYTES), "run-time state",
+                        sink, &executor->bindings);
 }
 
 // The code of the chosen level, executable and not writable; all its pages are touched.
@@ -92,8 +98,8 @@ static Status open_code(Executor *executor, DiagSink *sink) {
     const Artifact *artifact = executor->artifact;
     const SectionEntry *entry = &artifact->sections[artifact->levels[executor->level].section];
     uint64_t bytes = align_up(entry->len_bytes, ARTIFACT_PAGE_BYTES);
-    uint8_t *code = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, artifact->fd,
-                         (off_t)entry->offset);
+    uint8_t *code =
+        mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, artifact->fd, (off_t)entry->offset);
     if (code == MAP_FAILED) {
         DiagSpan span = {.file = artifact->path, .byte_offset = entry->offset};
         Status status = diag_error(sink, DIAG_U0002, span, "cannot map code: %s", strerror(errno));
@@ -106,7 +112,8 @@ static Status open_code(Executor *executor, DiagSink *sink) {
     return STATUS_OK;
 }
 
-static uint8_t *buffer_address(const Executor *executor, const PlanBuffer *buffer, uint32_t worker) {
+static uint8_t *buffer_address(const Executor *executor, const PlanBuffer *buffer,
+                               uint32_t worker) {
     const Artifact *artifact = executor->artifact;
     const PlanIoLayout *io = &artifact->io;
     uint64_t offset = buffer->offset;
@@ -142,7 +149,8 @@ static void place_bindings(Executor *executor) {
 static void bind_steps(Executor *executor) {
     const Artifact *artifact = executor->artifact;
     const PlanHeader *plan = artifact->plan;
-    const PlanKernelCode *level_code = artifact->kernel_code + executor->level * plan->kernels.count;
+    const PlanKernelCode *level_code =
+        artifact->kernel_code + executor->level * plan->kernels.count;
     for (uint64_t i = 0; i < plan->steps.count; i++) {
         const PlanStep *step = &artifact->steps[i];
         uintptr_t address = (uintptr_t)executor->code + level_code[step->kernel].offset;
@@ -171,21 +179,23 @@ static void bind_steps(Executor *executor) {
 
 static Status open_parts(Executor *executor, const ExecutorOptions *options, DiagSink *sink) {
     const Artifact *artifact = executor->artifact;
-    TRY(artifact_pick_level(artifact, options->cpu_level, cpu_host_features(), sink, &executor->level));
+    TRY(artifact_pick_level(artifact, options->cpu_level, cpu_host_features(), sink,
+                            &executor->level));
     TRY(pick_threads(artifact, options->num_threads, sink, &executor->num_threads));
     TRY(check_memory(executor, sink));
     TRY(workers_create(executor->num_threads, sink, &executor->workers));
     TRY(open_memory(executor, sink));
     TRY(open_code(executor, sink));
     const SectionEntry *weights = &artifact->sections[artifact->weights_section];
-    TRY(mapping_read(&executor->weights, executor->workers, artifact->fd, artifact->path, weights->offset,
-                     weights->len_bytes, sink));
+    TRY(mapping_read(&executor->weights, executor->workers, artifact->fd, artifact->path,
+                     weights->offset, weights->len_bytes, sink));
     const Mapping *mappings[] = {&executor->kv, &executor->arena, &executor->scratch, &executor->io,
                                  &executor->bindings};
     for (size_t i = 0; i < ARRAY_LEN(mappings); i++) mapping_touch(mappings[i], executor->workers);
     // The weights' last huge page may not be full: its rest counts in the plan like the others.
     if (executor->weights.bytes > weights->len_bytes)
-        memset(executor->weights.base + weights->len_bytes, 0, executor->weights.bytes - weights->len_bytes);
+        memset(executor->weights.base + weights->len_bytes, 0,
+               executor->weights.bytes - weights->len_bytes);
     place_bindings(executor);
     bind_steps(executor);
     uint32_t num_pages = artifact->plan->max_pages;
@@ -200,8 +210,10 @@ Status executor_open(const Artifact *artifact, const ExecutorOptions *options, D
     Executor *executor = base_alloc(1, sizeof *executor);
     executor->artifact = artifact;
     Status status = open_parts(executor, options, sink);
-    if (status == STATUS_OK) *out_executor = executor;
-    else executor_close(executor);
+    if (status == STATUS_OK)
+        *out_executor = executor;
+    else
+        executor_close(executor);
     return status;
 }
 
@@ -221,8 +233,10 @@ void executor_close(Executor *executor) {
 
 static int64_t num_tiles(const BoundStep *step, const ExecutorCall *call) {
     int64_t of = step->tiles_value;
-    if (step->tiles_kind == SCALAR_NUM_VALID) of = call->num_valid;
-    else if (step->tiles_kind == SCALAR_START) of = call->start;
+    if (step->tiles_kind == SCALAR_NUM_VALID)
+        of = call->num_valid;
+    else if (step->tiles_kind == SCALAR_START)
+        of = call->start;
     int64_t units = step->tiles_div == 1 ? of : (of + step->tiles_div - 1) / step->tiles_div;
     return step->tiles_mul * units;
 }
@@ -233,9 +247,18 @@ static uint64_t now_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-// Walks the steps of a call on one worker. The end of the run is itself a barrier, so the last step needs
-// none.
-static void walk_steps(const Executor *executor, uint32_t worker, uint32_t num_workers) {
+// Generated code carries no mark of its type before its entry, which clang's check of calls through
+// pointers would read.
+#if defined(__clang__)
+#define CALLS_GENERATED_CODE __attribute__((no_sanitize("function")))
+#else
+#define CALLS_GENERATED_CODE
+#endif
+
+// Walks the steps of a call on one worker. The end of the run is itself a barrier, so the last step
+// needs none.
+CALLS_GENERATED_CODE static void walk_steps(const Executor *executor, uint32_t worker,
+                                            uint32_t num_workers) {
     const ExecutorCall *call = executor->call;
     const PlanEntry *entry = &executor->artifact->entries[call->entry];
     const uint32_t num_steps = entry->num_steps - (call->wants_logits ? 0 : entry->num_head_steps);
@@ -310,19 +333,28 @@ bool executor_take_page(Executor *executor, int32_t *out_page) {
 }
 
 void executor_give_page(Executor *executor, int32_t page) {
-    BUG_IF(executor->num_free_pages == executor->artifact->plan->max_pages, "page %d given twice", page);
+    BUG_IF(executor->num_free_pages == executor->artifact->plan->max_pages, "page %d given twice",
+           page);
     executor->free_pages[executor->num_free_pages++] = page;
 }
 
-uint32_t executor_num_free_pages(const Executor *executor) { return executor->num_free_pages; }
-const Artifact *executor_artifact(const Executor *executor) { return executor->artifact; }
-uint32_t executor_num_threads(const Executor *executor) { return executor->num_threads; }
+uint32_t executor_num_free_pages(const Executor *executor) {
+    return executor->num_free_pages;
+}
+const Artifact *executor_artifact(const Executor *executor) {
+    return executor->artifact;
+}
+uint32_t executor_num_threads(const Executor *executor) {
+    return executor->num_threads;
+}
 
 const char *executor_level_name(const Executor *executor) {
     return artifact_string(executor->artifact, executor->artifact->levels[executor->level].name);
 }
 
-PlanMemory executor_memory(const Executor *executor) { return artifact_memory(executor->artifact); }
+PlanMemory executor_memory(const Executor *executor) {
+    return artifact_memory(executor->artifact);
+}
 
 void executor_set_profile(Executor *executor, uint64_t *step_ns, uint64_t *wait_ns) {
     executor->step_ns = step_ns;

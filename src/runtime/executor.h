@@ -1,5 +1,6 @@
-// The executor: an artifact's plan bound to memory, threads and the code of one CPU level. Everything is
-// taken and touched at open, exactly as large as abi/plan_size.h says; running a step allocates nothing.
+// The executor: an artifact's plan bound to memory, threads and the code of one CPU level.
+// Everything is taken and touched at open, exactly as large as abi/plan_size.h says; running a step
+// allocates nothing.
 //
 // One thread at a time owns an executor (and its sessions). Results do not depend on the number of
 // workers: a tile's result depends on its buffers and scalars only, and tiles are cut statically.
@@ -11,8 +12,9 @@
 typedef struct Executor Executor;
 
 typedef struct ExecutorOptions {
-    uint32_t num_threads;  // 0: as many as the plan allows and this process may use
-    const char *cpu_level; // NULL or "native": the best this processor runs; else a lesser one by name
+    uint32_t num_threads; // 0: as many as the plan allows and this process may use
+    const char
+        *cpu_level; // NULL or "native": the best this processor runs; else a lesser one by name
 } ExecutorOptions;
 
 // The artifact is borrowed and must outlive the executor.
@@ -49,8 +51,8 @@ uint32_t executor_num_threads(const Executor *executor);
 const char *executor_level_name(const Executor *executor);
 PlanMemory executor_memory(const Executor *executor);
 
-// Measures each step on worker 0, barrier wait included: step_ns[i] and wait_ns[i] grow with every run of
-// step i. Arrays of plan->steps.count, borrowed until unset with NULL.
+// Measures each step on worker 0, barrier wait included: step_ns[i] and wait_ns[i] grow with every
+// run of step i. Arrays of plan->steps.count, borrowed until unset with NULL.
 void executor_set_profile(Executor *executor, uint64_t *step_ns, uint64_t *wait_ns);
 
 #endif

@@ -20,8 +20,9 @@ Status mapping_open(uint64_t bytes, const char *what, DiagSink *sink, Mapping *o
     uint8_t *base = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) {
-        Status status = diag_error(sink, DIAG_X0010, (DiagSpan){0}, "cannot map %llu bytes for %s: %s",
-                                   (unsigned long long)bytes, what, strerror(errno));
+        Status status =
+            diag_error(sink, DIAG_X0010, (DiagSpan){0}, "cannot map %llu bytes for %s: %s",
+                       (unsigned long long)bytes, what, strerror(errno));
         (void)status;
         return STATUS_LIMIT;
     }
@@ -72,16 +73,18 @@ static void read_share(void *context, uint32_t worker, uint32_t num_workers) {
     uint64_t begin, end;
     share_of(job->len_bytes, worker, num_workers, &begin, &end);
     while (begin < end && atomic_load(&job->error) == 0) {
-        ssize_t got = pread(job->fd, job->mapping->base + begin, MIN(end - begin, (uint64_t)BLOCK_BYTES),
-                            (off_t)(job->offset + begin));
+        ssize_t got = pread(job->fd, job->mapping->base + begin,
+                            MIN(end - begin, (uint64_t)BLOCK_BYTES), (off_t)(job->offset + begin));
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) atomic_store(&job->error, got == 0 ? -1 : errno);
-        else begin += (uint64_t)got;
+        if (got <= 0)
+            atomic_store(&job->error, got == 0 ? -1 : errno);
+        else
+            begin += (uint64_t)got;
     }
 }
 
-Status mapping_read(const Mapping *mapping, Workers *workers, int fd, const char *path, uint64_t offset,
-                    uint64_t len_bytes, DiagSink *sink) {
+Status mapping_read(const Mapping *mapping, Workers *workers, int fd, const char *path,
+                    uint64_t offset, uint64_t len_bytes, DiagSink *sink) {
     BUG_IF(len_bytes > mapping->bytes, "%llu bytes into a mapping of %llu",
            (unsigned long long)len_bytes, (unsigned long long)mapping->bytes);
     if (len_bytes == 0) return STATUS_OK;
@@ -92,7 +95,8 @@ Status mapping_read(const Mapping *mapping, Workers *workers, int fd, const char
     int error = atomic_load(&job.error);
     if (error == 0) return STATUS_OK;
     DiagSpan span = {.file = path, .byte_offset = offset};
-    if (error < 0) return diag_error(sink, DIAG_X0003, span, "the file became shorter while it was read");
+    if (error < 0)
+        return diag_error(sink, DIAG_X0003, span, "the file became shorter while it was read");
     Status status = diag_error(sink, DIAG_U0002, span, "cannot read: %s", strerror(error));
     (void)status;
     return STATUS_IO;

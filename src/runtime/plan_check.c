@@ -1,5 +1,5 @@
-// Checks a plan against its tables, its spaces and the other sections, so that the executor may index
-// without checking: nothing in a plan that passes points outside. Part of artifact_open.
+// Checks a plan against its tables, its spaces and the other sections, so that the executor may
+// index without checking: nothing in a plan that passes points outside. Part of artifact_open.
 #include <string.h>
 
 #include "abi/kernel_abi.h"
@@ -21,7 +21,8 @@ static DiagSpan plan_at(const Artifact *artifact, uint64_t offset) {
 }
 
 // The place of element i of a table.
-static DiagSpan elem_at(const Artifact *artifact, PlanTable table, uint64_t i, uint64_t elem_bytes) {
+static DiagSpan elem_at(const Artifact *artifact, PlanTable table, uint64_t i,
+                        uint64_t elem_bytes) {
     return plan_at(artifact, table.offset + i * elem_bytes);
 }
 
@@ -38,7 +39,8 @@ static bool is_string(const Artifact *artifact, uint32_t offset) {
 
 static Status check_strings(const Artifact *artifact, DiagSink *sink) {
     const SectionEntry *entry = &artifact->sections[artifact->strings_section];
-    if (entry->len_bytes == 0 || artifact->data[artifact->strings_section][entry->len_bytes - 1] != 0)
+    if (entry->len_bytes == 0 ||
+        artifact->data[artifact->strings_section][entry->len_bytes - 1] != 0)
         return diag_error(sink, DIAG_X0005,
                           (DiagSpan){.file = artifact->path, .byte_offset = entry->offset},
                           "the strings do not end with a NUL");
@@ -46,12 +48,13 @@ static Status check_strings(const Artifact *artifact, DiagSink *sink) {
 }
 
 // Checks that a table lies in the section and returns its elements; NULL if it does not.
-static const void *table_elems(const Artifact *artifact, const PlanTable *table, uint64_t elem_bytes) {
+static const void *table_elems(const Artifact *artifact, const PlanTable *table,
+                               uint64_t elem_bytes) {
     const SectionEntry *entry = &artifact->sections[artifact->plan_section];
     uint64_t bytes;
     if (table->offset % 8 != 0 || table->offset < sizeof(PlanHeader) ||
-        !size_mul(table->count, elem_bytes, &bytes) || !is_range(table->offset, bytes, entry->len_bytes) ||
-        table->count > UINT32_MAX)
+        !size_mul(table->count, elem_bytes, &bytes) ||
+        !is_range(table->offset, bytes, entry->len_bytes) || table->count > UINT32_MAX)
         return NULL;
     return artifact->data[artifact->plan_section] + table->offset;
 }
@@ -86,7 +89,8 @@ static Status check_header(Artifact *artifact, DiagSink *sink) {
         return diag_error(sink, DIAG_X0006, span, "%u worker threads", plan->max_threads);
     if (plan->vocab_size == 0 || plan->vocab_size > INT32_MAX)
         return diag_error(sink, DIAG_X0006, span, "a vocabulary of %u tokens", plan->vocab_size);
-    if (plan->page_len_tokens == 0 || plan->max_pages == 0 || plan->context_len_tokens > INT32_MAX ||
+    if (plan->page_len_tokens == 0 || plan->max_pages == 0 ||
+        plan->context_len_tokens > INT32_MAX ||
         (uint64_t)plan->page_len_tokens * plan->max_pages != plan->context_len_tokens)
         return diag_error(sink, DIAG_X0006, span, "%u pages of %u tokens are not a context of %u",
                           plan->max_pages, plan->page_len_tokens, plan->context_len_tokens);
@@ -120,7 +124,8 @@ static Status check_levels(const Artifact *artifact, DiagSink *sink) {
             artifact->sections[level->section].tag != level->cpu_level)
             return diag_error(sink, DIAG_X0006, span, "a CPU level's code is not there");
         if (!is_string(artifact, level->name))
-            return diag_error(sink, DIAG_X0006, span, "a CPU level's name lies outside the strings");
+            return diag_error(sink, DIAG_X0006, span,
+                              "a CPU level's name lies outside the strings");
     }
     return STATUS_OK;
 }
@@ -139,7 +144,8 @@ static Status check_kernels(const Artifact *artifact, DiagSink *sink) {
             const PlanKernelCode *code = &artifact->kernel_code[i * plan->kernels.count + k];
             uint64_t limit = artifact->sections[artifact->levels[i].section].len_bytes;
             if (code->len_bytes == 0 || !is_range(code->offset, code->len_bytes, limit))
-                return diag_error(sink, DIAG_X0006, span, "a kernel's code lies outside its section");
+                return diag_error(sink, DIAG_X0006, span,
+                                  "a kernel's code lies outside its section");
         }
     }
     return STATUS_OK;
@@ -152,8 +158,10 @@ static Status check_entries(const Artifact *artifact, DiagSink *sink) {
         DiagSpan span = elem_at(artifact, plan->entries, i, sizeof *entry);
         if (entry->bucket_tokens == 0 || entry->bucket_tokens > plan->context_len_tokens ||
             (i > 0 && entry->bucket_tokens <= artifact->entries[i - 1].bucket_tokens))
-            return diag_error(sink, DIAG_X0006, span, "buckets are out of order or beyond the context");
-        if (entry->num_steps == 0 || entry->num_head_steps > entry->num_steps || entry->reserved != 0 ||
+            return diag_error(sink, DIAG_X0006, span,
+                              "buckets are out of order or beyond the context");
+        if (entry->num_steps == 0 || entry->num_head_steps > entry->num_steps ||
+            entry->reserved != 0 ||
             !is_range(entry->first_step, entry->num_steps, plan->steps.count))
             return diag_error(sink, DIAG_X0006, span, "an entry's steps lie outside their table");
         if (!is_string(artifact, entry->name))
@@ -179,16 +187,17 @@ static Status check_steps(const Artifact *artifact, DiagSink *sink) {
         const PlanStep *step = &artifact->steps[i];
         DiagSpan span = elem_at(artifact, plan->steps, i, sizeof *step);
         if (step->kernel >= plan->kernels.count)
-            return diag_error(sink, DIAG_X0006, span, "a step names kernel %u of %llu", step->kernel,
-                              (unsigned long long)plan->kernels.count);
+            return diag_error(sink, DIAG_X0006, span, "a step names kernel %u of %llu",
+                              step->kernel, (unsigned long long)plan->kernels.count);
         const PlanKernel *kernel = &artifact->kernels[step->kernel];
         if (!is_range(step->first_buffer, kernel->num_buffers, plan->buffers.count) ||
             !is_range(step->first_scalar, kernel->num_scalars, plan->scalars.count))
             return diag_error(sink, DIAG_X0006, span, "a step's operands lie outside their tables");
         if (step->needs_barrier > 1 || step->every_worker > 1 || step->reserved != 0)
             return diag_error(sink, DIAG_X0006, span, "a step's marks are neither 0 nor 1");
-        if (!is_scalar(&step->tiles_of) || step->tiles_div < 1 || step->tiles_div > MAX_TILES_FACTOR ||
-            step->tiles_mul < 0 || step->tiles_mul > MAX_TILES_FACTOR)
+        if (!is_scalar(&step->tiles_of) || step->tiles_div < 1 ||
+            step->tiles_div > MAX_TILES_FACTOR || step->tiles_mul < 0 ||
+            step->tiles_mul > MAX_TILES_FACTOR)
             return diag_error(sink, DIAG_X0006, span, "a step's tile count is malformed");
         int64_t limit = scalar_limit(artifact, &step->tiles_of);
         if (limit < 0 || limit > INT32_MAX ||
@@ -219,7 +228,8 @@ static Status check_operands(const Artifact *artifact, DiagSink *sink) {
         const PlanBuffer *buffer = &artifact->buffers[i];
         DiagSpan span = elem_at(artifact, plan->buffers, i, sizeof *buffer);
         if (buffer->space >= NUM_PLAN_SPACES || buffer->reserved != 0)
-            return diag_error(sink, DIAG_X0006, span, "a buffer is in memory space %u", buffer->space);
+            return diag_error(sink, DIAG_X0006, span, "a buffer is in memory space %u",
+                              buffer->space);
         if (buffer->offset % PLAN_BUFFER_ALIGN_BYTES != 0)
             return diag_error(sink, DIAG_X0006, span, "a buffer at offset %llu is not aligned",
                               (unsigned long long)buffer->offset);
@@ -229,7 +239,8 @@ static Status check_operands(const Artifact *artifact, DiagSink *sink) {
     }
     for (uint64_t i = 0; i < plan->scalars.count; i++)
         if (!is_scalar(&artifact->scalars[i]))
-            return diag_error(sink, DIAG_X0006, elem_at(artifact, plan->scalars, i, sizeof(PlanScalar)),
+            return diag_error(sink, DIAG_X0006,
+                              elem_at(artifact, plan->scalars, i, sizeof(PlanScalar)),
                               "a scalar is of unknown kind");
     return STATUS_OK;
 }
@@ -258,8 +269,10 @@ Status artifact_check_plan(Artifact *artifact, DiagSink *sink) {
     const SectionEntry *entry = &artifact->sections[artifact->plan_section];
     TRY(check_strings(artifact, sink));
     if (entry->len_bytes < sizeof(PlanHeader))
-        return diag_error(sink, DIAG_X0005, plan_at(artifact, 0), "the plan is shorter than its header");
-    const PlanHeader *plan = artifact->plan = (const PlanHeader *)artifact->data[artifact->plan_section];
+        return diag_error(sink, DIAG_X0005, plan_at(artifact, 0),
+                          "the plan is shorter than its header");
+    const PlanHeader *plan = artifact->plan =
+        (const PlanHeader *)artifact->data[artifact->plan_section];
     if (plan->kernel_abi_version != KERNEL_ABI_VERSION) {
         Status status = diag_error(sink, DIAG_X0002, plan_at(artifact, 0),
                                    "kernel interface %u; this Ingot calls interface %u",

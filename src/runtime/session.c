@@ -48,15 +48,12 @@ static Status check_request(const Session *session, const int32_t *ids, uint64_t
     const Artifact *artifact = executor_artifact(session->executor);
     const PlanHeader *plan = artifact->plan;
     const DiagSpan span = {.file = artifact->path};
-    for (uint64_t i = 0; i < num_ids; i++)
-        if (ids[i] < 0 || (uint32_t)ids[i] >= plan->vocab_size)
-            return diag_error(sink, DIAG_X0012, span, "token %llu of the request is %d; ids are 0 to %u",
-                              (unsigned long long)i, ids[i], plan->vocab_size - 1);
     uint32_t room = plan->context_len_tokens - session->num_tokens;
     if (num_ids > room) {
-        Status status = diag_error(sink, DIAG_X0011, span,
-                            "the context holds %u tokens: %u are used, %llu more do not fit",
-                            plan->context_len_tokens, session->num_tokens, (unsigned long long)num_ids);
+        Status status =
+            diag_error(sink, DIAG_X0011, span,
+                       "the context holds %u tokens: %u are used, %llu more do not fit",
+                       plan->context_len_tokens, session->num_tokens, (unsigned long long)num_ids);
         (void)status;
         return STATUS_LIMIT;
     }
@@ -64,11 +61,17 @@ static Status check_request(const Session *session, const int32_t *ids, uint64_t
     uint64_t needed = (session->num_tokens + num_ids + page_len - 1) / page_len;
     uint32_t num_free = executor_num_free_pages(session->executor);
     if (needed > (uint64_t)session->num_pages + num_free) {
-        Status status = diag_error(sink, DIAG_X0015, span, "%llu more KV pages are needed, %u of %u are free",
-                            (unsigned long long)(needed - session->num_pages), num_free, plan->max_pages);
+        Status status = diag_error(
+            sink, DIAG_X0015, span, "%llu more KV pages are needed, %u of %u are free",
+            (unsigned long long)(needed - session->num_pages), num_free, plan->max_pages);
         (void)status;
         return STATUS_LIMIT;
     }
+    for (uint64_t i = 0; i < num_ids; i++)
+        if (ids[i] < 0 || (uint32_t)ids[i] >= plan->vocab_size)
+            return diag_error(sink, DIAG_X0012, span,
+                              "token %llu of the request is %d; ids are 0 to %u",
+                              (unsigned long long)i, ids[i], plan->vocab_size - 1);
     return STATUS_OK;
 }
 
@@ -79,7 +82,8 @@ static uint32_t pick_entry(const Artifact *artifact, uint32_t num_tokens) {
     BUG("no bucket holds %u tokens", num_tokens);
 }
 
-static void run_chunk(Session *session, const int32_t *ids, uint32_t num_tokens, bool wants_logits) {
+static void run_chunk(Session *session, const int32_t *ids, uint32_t num_tokens,
+                      bool wants_logits) {
     const PlanHeader *plan = plan_of(session);
     ExecutorIo io = executor_io(session->executor);
     uint32_t end = session->num_tokens + num_tokens;
@@ -119,15 +123,19 @@ const float *session_logits(const Session *session) {
     return session->has_logits ? executor_io(session->executor).logits : NULL;
 }
 
-uint32_t session_num_tokens(const Session *session) { return session->num_tokens; }
+uint32_t session_num_tokens(const Session *session) {
+    return session->num_tokens;
+}
 
 Status session_set_chunk(Session *session, uint32_t chunk_tokens, DiagSink *sink) {
     uint32_t largest = artifact_largest_bucket(executor_artifact(session->executor));
     if (chunk_tokens == 0 || chunk_tokens > largest)
-        return diag_error(sink, DIAG_X0016, (DiagSpan){0}, "chunks of %u tokens; 1 to %u are possible",
-                          chunk_tokens, largest);
+        return diag_error(sink, DIAG_X0016, (DiagSpan){0},
+                          "chunks of %u tokens; 1 to %u are possible", chunk_tokens, largest);
     session->chunk_tokens = chunk_tokens;
     return STATUS_OK;
 }
 
-uint32_t session_chunk(const Session *session) { return session->chunk_tokens; }
+uint32_t session_chunk(const Session *session) {
+    return session->chunk_tokens;
+}

@@ -1,5 +1,5 @@
-// A session: one sequence of tokens on an executor, with its pages of the KV cache. Several sessions may
-// share an executor, used in turn by the one thread that owns it.
+// A session: one sequence of tokens on an executor, with its pages of the KV cache. Several
+// sessions may share an executor, used in turn by the one thread that owns it.
 #ifndef INGOT_RUNTIME_SESSION_H
 #define INGOT_RUNTIME_SESSION_H
 
@@ -13,17 +13,18 @@ void session_destroy(Session *session); // gives its pages back; NULL is allowed
 // Forgets all tokens and gives the pages back; nothing else changes.
 void session_reset(Session *session);
 
-// Appends tokens to the sequence and computes the logits after the last one. The prompt is cut into chunks
-// of at most session_chunk tokens, each run by the smallest entry that holds it; the logits do
-// not depend on the cut. num_ids 0: nothing happens.
-// Failures, all before anything is computed or changed: X0011 context full (STATUS_LIMIT, with both
-// numbers), X0015 no page free (STATUS_LIMIT), X0012 bad id (STATUS_INVALID).
-Status session_prefill(Session *session, const int32_t *ids, uint64_t num_ids, DiagSink *sink) MUST_USE;
+// Appends tokens to the sequence and computes the logits after the last one. The prompt is cut into
+// chunks of at most session_chunk tokens, each run by the smallest entry that holds it; the logits
+// do not depend on the cut. num_ids 0: nothing happens. Failures, all before anything is computed
+// or changed: X0011 context full (STATUS_LIMIT, with both numbers), X0015 no page free
+// (STATUS_LIMIT), X0012 bad id (STATUS_INVALID).
+Status session_prefill(Session *session, const int32_t *ids, uint64_t num_ids,
+                       DiagSink *sink) MUST_USE;
 // Appends one token: a prefill of one.
 Status session_decode(Session *session, int32_t id, DiagSink *sink) MUST_USE;
 
-// f32[vocab_size] after the last token; valid until the next prefill or decode of any session on the
-// executor. NULL before the first one.
+// f32[vocab_size] after the last token; valid until the next prefill or decode of any session on
+// the executor. NULL before the first one.
 const float *session_logits(const Session *session);
 uint32_t session_num_tokens(const Session *session); // so far; the position of the next one
 

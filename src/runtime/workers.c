@@ -1,6 +1,6 @@
-// The worker team; see workers.h. Both meeting places work alike: a word that changes when waiting is
-// over, and a count of those who went to sleep on it. A waiter counts itself, then looks at the word again; a waker
-// changes the word, then looks at the count: one of the two sees the other.
+// The worker team; see workers.h. Both meeting places work alike: a word that changes when waiting
+// is over, and a count of those who went to sleep on it. A waiter counts itself, then looks at the
+// word again; a waker changes the word, then looks at the count: one of the two sees the other.
 #include "runtime/workers.h"
 
 #include <errno.h>
@@ -35,10 +35,10 @@ typedef struct WaitWord {
 } WaitWord;
 
 struct Workers {
-    WaitWord run;     // counts runs begun
-    WaitWord barrier; // counts barriers passed
+    WaitWord run;                                       // counts runs begun
+    WaitWord barrier;                                   // counts barriers passed
     _Alignas(CACHE_LINE_BYTES) atomic_uint num_arrived; // at the barrier
-    _Alignas(CACHE_LINE_BYTES) WorkersFn fn; // NULL: the helpers end
+    _Alignas(CACHE_LINE_BYTES) WorkersFn fn;            // NULL: the helpers end
     void *context;
     uint32_t num_workers, num_helpers; // num_helpers: threads that exist
     int64_t run_spin_ns, barrier_spin_ns;
@@ -75,8 +75,10 @@ static void wait_for_change(WaitWord *word, unsigned old, int64_t spin_ns) {
         pause_briefly();
         if (spins % SPINS_PER_CLOCK != SPINS_PER_CLOCK - 1) continue;
         int64_t ns = now_ns();
-        if (begin_ns == 0) begin_ns = ns;
-        else if (ns - begin_ns > spin_ns) break;
+        if (begin_ns == 0)
+            begin_ns = ns;
+        else if (ns - begin_ns > spin_ns)
+            break;
     }
     atomic_fetch_add(&word->num_sleepers, 1);
     while (atomic_load(&word->value) == old) futex(&word->value, FUTEX_WAIT, old);
@@ -91,7 +93,8 @@ static void change(WaitWord *word) {
 void workers_barrier(Workers *workers) {
     if (workers->num_workers == 1) return;
     unsigned passed = atomic_load_explicit(&workers->barrier.value, memory_order_relaxed);
-    unsigned arrived = atomic_fetch_add_explicit(&workers->num_arrived, 1, memory_order_acq_rel) + 1;
+    unsigned arrived =
+        atomic_fetch_add_explicit(&workers->num_arrived, 1, memory_order_acq_rel) + 1;
     if (arrived < workers->num_workers) {
         wait_for_change(&workers->barrier, passed, workers->barrier_spin_ns);
         return;
@@ -149,8 +152,8 @@ Status workers_create(uint32_t num_workers, DiagSink *sink, Workers **out_worker
         workers->helpers[i].index = i + 1;
         int error = start_helper(&workers->helpers[i]);
         if (error != 0) {
-            Status status = diag_error(sink, DIAG_X0014, (DiagSpan){0}, "thread %u of %u: %s", i + 2,
-                                       num_workers, strerror(error));
+            Status status = diag_error(sink, DIAG_X0014, (DiagSpan){0}, "thread %u of %u: %s",
+                                       i + 2, num_workers, strerror(error));
             (void)status;
             workers_destroy(workers);
             return STATUS_LIMIT;
@@ -165,8 +168,11 @@ void workers_destroy(Workers *workers) {
     if (!workers) return;
     workers->fn = NULL;
     change(&workers->run);
-    for (uint32_t i = 0; i < workers->num_helpers; i++) pthread_join(workers->helpers[i].thread, NULL);
+    for (uint32_t i = 0; i < workers->num_helpers; i++)
+        pthread_join(workers->helpers[i].thread, NULL);
     free(workers);
 }
 
-uint32_t workers_count(const Workers *workers) { return workers->num_workers; }
+uint32_t workers_count(const Workers *workers) {
+    return workers->num_workers;
+}

@@ -1,9 +1,9 @@
 // A fixed team of threads that run one function together: the caller is worker 0, num_workers - 1
 // helpers are the others. One wake-up per run; inside a run the workers meet at barriers.
 //
-// Waiting spins for a short time, then sleeps on a futex, so an idle team uses no processor, and a team
-// larger than the processors it may use makes progress. Helpers block all signals.
-// Only one thread at a time may call workers_run. Nothing here allocates after create.
+// Waiting spins for a short time, then sleeps on a futex, so an idle team uses no processor, and a
+// team larger than the processors it may use makes progress. Helpers block all signals. Only one
+// thread at a time may call workers_run. Nothing here allocates after create.
 #ifndef INGOT_RUNTIME_WORKERS_H
 #define INGOT_RUNTIME_WORKERS_H
 
