@@ -1,0 +1,239 @@
+// arith ops one to one. f16 and bf16 compute in f32 and round after every op, as the interpreter does;
+// bf16 is an i16 at level 3, widened by a shift and rounded by integer arithmetic.
+#include "passes/lower_internal.h"
+
+// ---------------------------------------------------------------- f16, bf16 <-> f32
+
+IrValue *low_to_f32(Lowering *lo, const IrType *elem, IrValue *value) {
+    const IrType *f32 = low_like(lo, value->type, lo->f32);
+    if (elem->kind == IR_TYPE_F16) return low_1(lo, IR_LLVM_FPEXT, f32, value);
+    if (elem->kind != IR_TYPE_BF16) return value;
+    const IrType *i32 = low_like(lo, value->type, lo->i32);
+    IrValue *wide = low_1(lo, IR_LLVM_ZEXT, i32, value);
+    return low_1(lo, IR_LLVM_BITCAST, f32, low_2(lo, IR_LLVM_SHL, wide, low_const_int(lo, i32, 16)));
+}
+
+// Round to nearest even: add 0x7fff and the lowest kept bit; a NaN becomes quiet.
+static IrValue *low_f32_to_bf16(Lowering *lo, IrValue *value) {
+    const IrType *i32 = low_like(lo, value->type, lo->i32), *i16 = low_like(lo, value->type, lo->i16);
+    IrValue *bits = low_1(lo, IR_LLVM_BITCAST, i32, value), *sixteen = low_const_int(lo, i32, 16);
+    IrValue *high = low_2(lo, IR_LLVM_LSHR, bits, sixteen);
+    IrValue *odd = low_2(lo, IR_LLVM_AND, high, low_const_int(lo, i32, 1));
+    IrValue *bias = low_2(lo, IR_LLVM_ADD, odd, low_const_int(lo, i32, 0x7fff));
+    IrValue *rounded = low_2(lo, IR_LLVM_LSHR, low_2(lo, IR_LLVM_ADD, bits, bias), sixteen);
+    IrValue *quiet = low_2(lo, IR_LLVM_OR, high, low_const_int(lo, i32, 0x40));
+    IrValue *is_nan = low_cmp(lo, IR_LLVM_FCMP, "uno", value, value);
+    return low_1(lo, IR_LLVM_TRUNC, i16, low_select(lo, is_nan, quiet, rounded));
+}
+
+IrValue *low_from_f32(Lowering *lo, const IrType *elem, IrValue *value) {
+    if (elem->kind == IR_TYPE_F16)
+        return low_1(lo, IR_LLVM_FPTRUNC, low_like(lo, value->type, elem), value);
+    return elem->kind == IR_TYPE_BF16 ? low_f32_to_bf16(lo, value) : value;
+}
+
+// ---------------------------------------------------------------- minimum, maximum
+
+// maximumf: NaN if any is, -0 < +0. maxnumf: the number if one is NaN; of equal zeros the one with
+// the sign maximumf would give. Both as compare and select, the same at every CPU level.
+IrValue *low_max_min(Lowering *lo, IrOpKind kind, IrValue *a, IrValue *b) {
+    switch (kind) {
+    case IR_ARITH_MAXIMUMF: return low_2(lo, IR_LLVM_INTR_MAXIMUM, a, b);
+    case IR_ARITH_MINIMUMF: return low_2(lo, IR_LLVM_INTR_MINIMUM, a, b);
+    case IR_ARITH_MAXNUMF: return low_2(lo, IR_LLVM_INTR_MAXNUM, a, b);
+    case IR_ARITH_MINNUMF: return low_2(lo, IR_LLVM_INTR_MINNUM, a, b);
+    default: BUG("%s is no minimum or maximum", ir_op_info(kind)->name);
+    }
+}
+
+static IrValue *low_float_binary(Lowering *lo, IrOpKind kind, IrValue *a, IrValue *b) {
+    switch (kind) {
+    case IR_ARITH_ADDF: return low_2(lo, IR_LLVM_FADD, a, b);
+    case IR_ARITH_SUBF: return low_2(lo, IR_LLVM_FSUB, a, b);
+    case IR_ARITH_MULF: return low_2(lo, IR_LLVM_FMUL, a, b);
+    case IR_ARITH_DIVF: return low_2(lo, IR_LLVM_FDIV, a, b);
+    default: return low_max_min(lo, kind, a, b);
+    }
+}
+
+static Status low_float_op(Lowering *lo, IrOp *op) {
+    const IrType *elem = ir_type_elem(ir_op_result(op, 0)->type);
+    IrValue *a = low_to_f32(lo, elem, low_value(lo, ir_op_operand(op, 0)));
+    IrValue *r;
+    if (op->kind == IR_ARITH_NEGF)
+        r = low_1(lo, IR_LLVM_FNEG, a->type, a);
+    else
+        r = low_float_binary(lo, op->kind, a,
+                             low_to_f32(lo, elem, low_value(lo, ir_op_operand(op, 1))));
+    return low_set_result(lo, op, low_from_f32(lo, elem, r));
+}
+
+// ---------------------------------------------------------------- integers
+
+static bool low_int_kind(IrOpKind kind, IrOpKind *out_kind) {
+    switch (kind) {
+    case IR_ARITH_ADDI: *out_kind = IR_LLVM_ADD; return true;
+    case IR_ARITH_SUBI: *out_kind = IR_LLVM_SUB; return true;
+    case IR_ARITH_MULI: *out_kind = IR_LLVM_MUL; return true;
+    case IR_ARITH_DIVSI: *out_kind = IR_LLVM_SDIV; return true;
+    case IR_ARITH_DIVUI: *out_kind = IR_LLVM_UDIV; return true;
+    case IR_ARITH_REMSI: *out_kind = IR_LLVM_SREM; return true;
+    case IR_ARITH_REMUI: *out_kind = IR_LLVM_UREM; return true;
+    case IR_ARITH_ANDI: *out_kind = IR_LLVM_AND; return true;
+    case IR_ARITH_ORI: *out_kind = IR_LLVM_OR; return true;
+    case IR_ARITH_XORI: *out_kind = IR_LLVM_XOR; return true;
+    case IR_ARITH_SHLI: *out_kind = IR_LLVM_SHL; return true;
+    case IR_ARITH_SHRSI: *out_kind = IR_LLVM_ASHR; return true;
+    case IR_ARITH_SHRUI: *out_kind = IR_LLVM_LSHR; return true;
+    case IR_ARITH_MINSI: *out_kind = IR_LLVM_INTR_SMIN; return true;
+    case IR_ARITH_MAXSI: *out_kind = IR_LLVM_INTR_SMAX; return true;
+    case IR_ARITH_MINUI: *out_kind = IR_LLVM_INTR_UMIN; return true;
+    case IR_ARITH_MAXUI: *out_kind = IR_LLVM_INTR_UMAX; return true;
+    default: return false;
+    }
+}
+
+static Status low_int_op(Lowering *lo, IrOp *op, IrOpKind kind) {
+    if (low_index_arith(lo, op)) return STATUS_OK;
+    IrValue *a = low_value(lo, ir_op_operand(op, 0)), *b = low_value(lo, ir_op_operand(op, 1));
+    return low_set_result(lo, op, low_2(lo, kind, a, b));
+}
+
+// ---------------------------------------------------------------- constants
+
+static Status low_constant(Lowering *lo, IrOp *op) {
+    const IrAttr *value = ir_op_attr(op, "value");
+    const IrType *old = ir_op_result(op, 0)->type, *type = low_type(lo, old);
+    if (!type) return low_refuse(lo, op, "its type has no form at this level");
+    if (old->kind == IR_TYPE_INDEX) return STATUS_OK; // low_index reads the attribute
+    switch (value->kind) {
+    case IR_ATTR_BOOL: return low_set_result(lo, op, low_const_int(lo, type, value->i));
+    case IR_ATTR_INT: return low_set_result(lo, op, low_const_int(lo, type, value->i));
+    case IR_ATTR_FLOAT:
+        if (old->kind == IR_TYPE_BF16)
+            return low_set_result(lo, op, low_const_int(lo, type, (int16_t)value->bits));
+        return low_set_result(lo, op, low_const_attr(lo, value));
+    case IR_ATTR_DENSE: {
+        const IrAttr *flat = ir_attr_dense(lo->m, type, value->data, value->len_bytes,
+                                           value->is_splat);
+        return low_set_result(lo, op, low_const_attr(lo, flat));
+    }
+    default: return low_refuse(lo, op, "its value is no number");
+    }
+}
+
+// ---------------------------------------------------------------- casts
+
+static Status low_cast_to(Lowering *lo, IrOp *op, IrOpKind kind) {
+    const IrType *type = low_type(lo, ir_op_result(op, 0)->type);
+    if (!type) return low_refuse(lo, op, "its type has no form at this level");
+    IrValue *a = low_value(lo, ir_op_operand(op, 0));
+    return low_set_result(lo, op, a->type == type ? a : low_1(lo, kind, type, a));
+}
+
+static Status low_extf(Lowering *lo, IrOp *op) {
+    const IrType *from = ir_type_elem(ir_op_operand(op, 0)->type);
+    const IrType *to = low_type(lo, ir_op_result(op, 0)->type);
+    IrValue *wide = low_to_f32(lo, from, low_value(lo, ir_op_operand(op, 0)));
+    if (wide->type != to) wide = low_1(lo, IR_LLVM_FPEXT, to, wide);
+    return low_set_result(lo, op, wide);
+}
+
+static Status low_truncf(Lowering *lo, IrOp *op) {
+    const IrType *from = ir_type_elem(ir_op_operand(op, 0)->type);
+    const IrType *to = ir_type_elem(ir_op_result(op, 0)->type);
+    const IrAttr *mode = ir_op_attr(op, "roundingmode");
+    if (mode && !str_equal(mode->str, "to_nearest_even"))
+        return low_refuse(lo, op, "it rounds otherwise than to nearest even");
+    if (from->kind == IR_TYPE_F32 && low_is_small_float(to))
+        return low_set_result(lo, op,
+                              low_from_f32(lo, to, low_value(lo, ir_op_operand(op, 0))));
+    if (from->kind == IR_TYPE_F64 && to->kind == IR_TYPE_F32)
+        return low_cast_to(lo, op, IR_LLVM_FPTRUNC);
+    return low_refuse(lo, op, "f64 is not rounded to 16 bits in one step");
+}
+
+// Integers up to 16 bits are exact in f32; wider ones reach f16 through f32 with the same result as
+// directly (what f32 rounds is beyond f16's range), but not bf16.
+static Status low_int_to_float(Lowering *lo, IrOp *op, IrOpKind kind) {
+    const IrType *to = ir_type_elem(ir_op_result(op, 0)->type);
+    if (!low_is_small_float(to)) return low_cast_to(lo, op, kind);
+    IrValue *a = low_value(lo, ir_op_operand(op, 0));
+    if (to->kind == IR_TYPE_BF16 && ir_type_elem(a->type)->width > 16)
+        return low_refuse(lo, op, "integers of more than 16 bits become bf16 in two roundings");
+    IrValue *wide = low_1(lo, kind, low_like(lo, a->type, lo->f32), a);
+    return low_set_result(lo, op, low_from_f32(lo, to, wide));
+}
+
+static Status low_float_to_int(Lowering *lo, IrOp *op, IrOpKind kind) {
+    const IrType *from = ir_type_elem(ir_op_operand(op, 0)->type);
+    IrValue *a = low_to_f32(lo, from, low_value(lo, ir_op_operand(op, 0)));
+    const IrType *type = low_type(lo, ir_op_result(op, 0)->type);
+    if (!type) return low_refuse(lo, op, "its type has no form at this level");
+    return low_set_result(lo, op, low_1(lo, kind, type, a));
+}
+
+static Status low_index_cast(Lowering *lo, IrOp *op) {
+    const IrType *from = ir_type_elem(ir_op_operand(op, 0)->type);
+    const IrType *to = ir_type_elem(ir_op_result(op, 0)->type);
+    if (ir_type_bits(from) > ir_type_bits(to)) return low_cast_to(lo, op, IR_LLVM_TRUNC);
+    return low_cast_to(lo, op, op->kind == IR_ARITH_INDEX_CAST ? IR_LLVM_SEXT : IR_LLVM_ZEXT);
+}
+
+// ---------------------------------------------------------------- compare, select
+
+static Status low_compare(Lowering *lo, IrOp *op) {
+    const char *predicate = ir_op_attr(op, "predicate")->str;
+    const IrType *elem = ir_type_elem(ir_op_operand(op, 0)->type);
+    IrValue *a = low_value(lo, ir_op_operand(op, 0)), *b = low_value(lo, ir_op_operand(op, 1));
+    if (op->kind == IR_ARITH_CMPI)
+        return low_set_result(lo, op, low_cmp(lo, IR_LLVM_ICMP, predicate, a, b));
+    if (str_equal(predicate, "true") || str_equal(predicate, "false")) {
+        const IrType *type = low_like(lo, a->type, lo->i1);
+        return low_set_result(lo, op, low_const_int(lo, type, predicate[0] == 't'));
+    }
+    a = low_to_f32(lo, elem, a);
+    b = low_to_f32(lo, elem, b);
+    return low_set_result(lo, op, low_cmp(lo, IR_LLVM_FCMP, predicate, a, b));
+}
+
+static Status low_select_op(Lowering *lo, IrOp *op) {
+    const IrType *type = ir_op_result(op, 0)->type;
+    if (type->kind == IR_TYPE_MEMREF) return low_refuse(lo, op, "a buffer cannot be chosen at run time");
+    IrValue *cond = low_value(lo, ir_op_operand(op, 0));
+    IrValue *a = low_value(lo, ir_op_operand(op, 1)), *b = low_value(lo, ir_op_operand(op, 2));
+    return low_set_result(lo, op, low_select(lo, cond, a, b));
+}
+
+Status low_arith(Lowering *lo, IrOp *op) {
+    IrOpKind kind;
+    if (low_int_kind(op->kind, &kind)) return low_int_op(lo, op, kind);
+    switch (op->kind) {
+    case IR_ARITH_CONSTANT: return low_constant(lo, op);
+    case IR_ARITH_ADDF:
+    case IR_ARITH_SUBF:
+    case IR_ARITH_MULF:
+    case IR_ARITH_DIVF:
+    case IR_ARITH_NEGF:
+    case IR_ARITH_MAXIMUMF:
+    case IR_ARITH_MINIMUMF:
+    case IR_ARITH_MAXNUMF:
+    case IR_ARITH_MINNUMF: return low_float_op(lo, op);
+    case IR_ARITH_CMPF:
+    case IR_ARITH_CMPI: return low_compare(lo, op);
+    case IR_ARITH_SELECT: return low_select_op(lo, op);
+    case IR_ARITH_EXTF: return low_extf(lo, op);
+    case IR_ARITH_TRUNCF: return low_truncf(lo, op);
+    case IR_ARITH_SITOFP: return low_int_to_float(lo, op, IR_LLVM_SITOFP);
+    case IR_ARITH_UITOFP: return low_int_to_float(lo, op, IR_LLVM_UITOFP);
+    case IR_ARITH_FPTOSI: return low_float_to_int(lo, op, IR_LLVM_FPTOSI);
+    case IR_ARITH_FPTOUI: return low_float_to_int(lo, op, IR_LLVM_FPTOUI);
+    case IR_ARITH_EXTSI: return low_cast_to(lo, op, IR_LLVM_SEXT);
+    case IR_ARITH_EXTUI: return low_cast_to(lo, op, IR_LLVM_ZEXT);
+    case IR_ARITH_TRUNCI: return low_cast_to(lo, op, IR_LLVM_TRUNC);
+    case IR_ARITH_BITCAST: return low_cast_to(lo, op, IR_LLVM_BITCAST);
+    case IR_ARITH_INDEX_CAST:
+    case IR_ARITH_INDEX_CASTUI: return low_index_cast(lo, op);
+    default: return low_refuse(lo, op, "no rule for it");
+    }
+}
