@@ -17,11 +17,11 @@ static void put_indented(StrBuf *out, const char *heading, const char *text) {
 
 static void put_json(JsonWriter *json, const DiagInfo *info) {
     json_begin_object(json, NULL);
-    json_string(json, "code", info->code);
-    json_string(json, "title", info->title);
-    json_string(json, "cause", info->cause);
-    json_string(json, "bad", info->bad);
-    json_string(json, "good", info->good);
+    json_put_string(json, "code", info->code);
+    json_put_string(json, "title", info->title);
+    json_put_string(json, "cause", info->cause);
+    json_put_string(json, "bad", info->bad);
+    json_put_string(json, "good", info->good);
     json_end_object(json);
 }
 

@@ -7,7 +7,7 @@
 static void put_facts(JsonWriter *json, const char *key, uint32_t facts) {
     json_begin_array(json, key);
     for (int i = 0; i < NUM_PASS_FACTS; i++)
-        if (facts >> i & 1) json_string(json, NULL, pass_fact_name((PassFact)i));
+        if (facts >> i & 1) json_put_string(json, NULL, pass_fact_name((PassFact)i));
     json_end_array(json);
 }
 
@@ -23,12 +23,12 @@ void list_passes(const Cli *cli) {
             continue;
         }
         json_begin_object(&json, NULL);
-        json_string(&json, "name", info->name);
-        json_uint(&json, "level", info->level);
+        json_put_string(&json, "name", info->name);
+        json_put_uint(&json, "level", info->level);
         put_facts(&json, "needs", info->needs);
         put_facts(&json, "establishes", info->establishes);
         put_facts(&json, "destroys", info->destroys);
-        json_string(&json, "doc", info->doc);
+        json_put_string(&json, "doc", info->doc);
         json_end_object(&json);
     }
     if (cli->is_json) json_end_array(&json);
@@ -59,7 +59,7 @@ void list_dialects(const Cli *cli) {
         open = name;
         open_len = len;
         if (cli->is_json)
-            json_string(&json, NULL, name);
+            json_put_string(&json, NULL, name);
         else
             strbuf_printf(&out, " %s", name + len + (name[len] == '.'));
     }

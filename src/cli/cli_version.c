@@ -10,32 +10,32 @@ static void put_json(void) {
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
     json_begin_object(&json, NULL);
-    json_string(&json, "schema", "ingot-version");
-    json_uint(&json, "schema_version", 1);
-    json_string(&json, "version", INGOT_VERSION);
-    json_string(&json, "commit", INGOT_COMMIT);
-    json_string(&json, "build_mode", INGOT_BUILD_MODE);
-    json_string(&json, "compiler", INGOT_C_COMPILER);
-    json_string(&json, "llvm_version", INGOT_LLVM_VERSION);
-    json_uint(&json, "artifact_version", ARTIFACT_VERSION);
-    json_uint(&json, "kernel_abi_version", KERNEL_ABI_VERSION);
-    json_uint(&json, "ir_version", INGOT_IR_VERSION);
-    json_uint(&json, "recipe_version", INGOT_RECIPE_VERSION);
+    json_put_string(&json, "schema", "ingot-version");
+    json_put_uint(&json, "schema_version", 1);
+    json_put_string(&json, "version", INGOT_VERSION);
+    json_put_string(&json, "commit", INGOT_COMMIT);
+    json_put_string(&json, "build_mode", INGOT_BUILD_MODE);
+    json_put_string(&json, "compiler", INGOT_C_COMPILER);
+    json_put_string(&json, "llvm_version", INGOT_LLVM_VERSION);
+    json_put_uint(&json, "artifact_version", ARTIFACT_VERSION);
+    json_put_uint(&json, "kernel_abi_version", KERNEL_ABI_VERSION);
+    json_put_uint(&json, "ir_version", INGOT_IR_VERSION);
+    json_put_uint(&json, "recipe_version", INGOT_RECIPE_VERSION);
     json_begin_array(&json, "targets");
     for (int level = 0; level < NUM_CPU_LEVELS; level++)
-        json_string(&json, NULL, cpu_level_info((CpuLevel)level)->name);
+        json_put_string(&json, NULL, cpu_level_info((CpuLevel)level)->name);
     json_end_array(&json);
     json_begin_array(&json, "host_cpu_features");
     for (int feature = 0; feature < NUM_CPU_FEATURES; feature++)
         if (cpu_host_features() >> feature & 1)
-            json_string(&json, NULL, cpu_feature_name((CpuFeature)feature));
+            json_put_string(&json, NULL, cpu_feature_name((CpuFeature)feature));
     json_end_array(&json);
     CpuLevel best;
     if (cpu_host_level(&best))
-        json_string(&json, "host_cpu_level", cpu_level_info(best)->name);
+        json_put_string(&json, "host_cpu_level", cpu_level_info(best)->name);
     else
-        json_null(&json, "host_cpu_level");
-    json_uint(&json, "host_threads", cpu_usable_threads());
+        json_put_null(&json, "host_cpu_level");
+    json_put_uint(&json, "host_threads", cpu_usable_threads());
     json_end_object(&json);
     put_document(&out);
 }

@@ -178,12 +178,12 @@ static void put_option_json(JsonWriter *json, const OptionInfo *option) {
     static const char *const kinds[] = {"flag", "text", "count", "real", "optional text"};
     char letter[2] = {option->letter, 0};
     json_begin_object(json, NULL);
-    json_string(json, "name", option->name);
-    json_string(json, "letter", letter);
-    json_string(json, "kind", kinds[option->kind]);
-    json_string(json, "metavar", option->metavar);
-    json_string(json, "group", option->group);
-    json_string(json, "help", option->help);
+    json_put_string(json, "name", option->name);
+    json_put_string(json, "letter", letter);
+    json_put_string(json, "kind", kinds[option->kind]);
+    json_put_string(json, "metavar", option->metavar);
+    json_put_string(json, "group", option->group);
+    json_put_string(json, "help", option->help);
     json_end_object(json);
 }
 
@@ -191,15 +191,15 @@ void help_json(void) {
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
     json_begin_object(&json, NULL);
-    json_string(&json, "schema", "ingot-help");
-    json_uint(&json, "schema_version", 1);
+    json_put_string(&json, "schema", "ingot-help");
+    json_put_uint(&json, "schema_version", 1);
     json_begin_array(&json, "verbs");
     for (int v = 0; v < NUM_VERBS; v++) {
         const VerbInfo *info = verb_info((Verb)v);
         json_begin_object(&json, NULL);
-        json_string(&json, "name", info->name);
-        json_string(&json, "arguments", info->arguments);
-        json_string(&json, "purpose", info->purpose);
+        json_put_string(&json, "name", info->name);
+        json_put_string(&json, "arguments", info->arguments);
+        json_put_string(&json, "purpose", info->purpose);
         json_begin_array(&json, "options");
         for (int i = 0; i < NUM_OPTIONS; i++)
             if (option_in_verb(option_info((OptionId)i), (Verb)v))

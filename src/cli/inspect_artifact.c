@@ -20,15 +20,15 @@ static const char *set_by(const Artifact *artifact, const char *name) {
 static void put_memory_json(JsonWriter *json, const Artifact *artifact) {
     PlanMemory memory = artifact_memory(artifact);
     json_begin_object(json, "memory");
-    json_uint(json, "total_bytes", memory.total_bytes);
+    json_put_uint(json, "total_bytes", memory.total_bytes);
     json_begin_array(json, "parts");
     for (unsigned i = 0; i < PLAN_NUM_PARTS; i++) {
         uint64_t bytes;
         const char *name = plan_memory_part(&memory, i, &bytes);
         json_begin_object(json, NULL);
-        json_string(json, "name", name);
-        json_uint(json, "bytes", bytes);
-        json_string(json, "set_by", set_by(artifact, name));
+        json_put_string(json, "name", name);
+        json_put_uint(json, "bytes", bytes);
+        json_put_string(json, "set_by", set_by(artifact, name));
         json_end_object(json);
     }
     json_end_array(json);
@@ -37,9 +37,9 @@ static void put_memory_json(JsonWriter *json, const Artifact *artifact) {
         const PlanMemoryPart *part = &artifact->memory[i];
         if (!part->is_outside) continue;
         json_begin_object(json, NULL);
-        json_string(json, "name", artifact_string(artifact, part->name));
-        json_uint(json, "bytes", part->bytes);
-        json_string(json, "set_by", artifact_string(artifact, part->set_by));
+        json_put_string(json, "name", artifact_string(artifact, part->name));
+        json_put_uint(json, "bytes", part->bytes);
+        json_put_string(json, "set_by", artifact_string(artifact, part->set_by));
         json_end_object(json);
     }
     json_end_array(json);
@@ -51,9 +51,9 @@ static void put_levels_json(JsonWriter *json, const Artifact *artifact) {
     for (uint64_t i = 0; i < artifact->plan->levels.count; i++) {
         const PlanLevel *level = &artifact->levels[i];
         json_begin_object(json, NULL);
-        json_string(json, "name", artifact_string(artifact, level->name));
-        json_uint(json, "code_bytes", artifact->sections[level->section].len_bytes);
-        json_bool(json, "runs_here",
+        json_put_string(json, "name", artifact_string(artifact, level->name));
+        json_put_uint(json, "code_bytes", artifact->sections[level->section].len_bytes);
+        json_put_bool(json, "runs_here",
                   (cpu_host_features() & level->required_features) == level->required_features);
         json_end_object(json);
     }
@@ -65,9 +65,9 @@ static void put_entries_json(JsonWriter *json, const Artifact *artifact) {
     for (uint64_t i = 0; i < artifact->plan->entries.count; i++) {
         const PlanEntry *entry = &artifact->entries[i];
         json_begin_object(json, NULL);
-        json_string(json, "name", artifact_string(artifact, entry->name));
-        json_uint(json, "bucket_tokens", entry->bucket_tokens);
-        json_uint(json, "num_steps", entry->num_steps);
+        json_put_string(json, "name", artifact_string(artifact, entry->name));
+        json_put_uint(json, "bucket_tokens", entry->bucket_tokens);
+        json_put_uint(json, "num_steps", entry->num_steps);
         json_end_object(json);
     }
     json_end_array(json);
@@ -78,17 +78,17 @@ static void put_kernels_json(JsonWriter *json, const Artifact *artifact) {
     for (uint64_t k = 0; k < artifact->plan->kernels.count; k++) {
         const PlanKernel *kernel = &artifact->kernels[k];
         json_begin_object(json, NULL);
-        json_string(json, "name", artifact_string(artifact, kernel->name));
-        json_string(json, "kind", artifact_string(artifact, kernel->kind));
-        json_uint(json, "num_buffers", kernel->num_buffers);
-        json_uint(json, "num_scalars", kernel->num_scalars);
+        json_put_string(json, "name", artifact_string(artifact, kernel->name));
+        json_put_string(json, "kind", artifact_string(artifact, kernel->kind));
+        json_put_uint(json, "num_buffers", kernel->num_buffers);
+        json_put_uint(json, "num_scalars", kernel->num_scalars);
         uint64_t num_steps = 0;
         for (uint64_t s = 0; s < artifact->plan->steps.count; s++)
             num_steps += artifact->steps[s].kernel == k;
-        json_uint(json, "num_steps", num_steps);
+        json_put_uint(json, "num_steps", num_steps);
         json_begin_object(json, "code_bytes");
         for (uint64_t level = 0; level < artifact->plan->levels.count; level++)
-            json_uint(json, artifact_string(artifact, artifact->levels[level].name),
+            json_put_uint(json, artifact_string(artifact, artifact->levels[level].name),
                       code_bytes(artifact, level, k));
         json_end_object(json);
         json_end_object(json);
@@ -101,25 +101,25 @@ static void put_as_json(const Artifact *artifact, uint64_t file_bytes, bool is_v
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
     json_begin_object(&json, NULL);
-    json_string(&json, "schema", "ingot-inspect-artifact");
-    json_uint(&json, "schema_version", 1);
-    json_string(&json, "model_name", artifact_string(artifact, plan->model_name));
-    json_uint(&json, "artifact_version", ARTIFACT_VERSION);
-    json_uint(&json, "file_bytes", file_bytes);
-    json_bool(&json, "weights_verified", is_verified);
-    json_uint(&json, "vocab_size", plan->vocab_size);
-    json_uint(&json, "context_len_tokens", plan->context_len_tokens);
-    json_uint(&json, "page_len_tokens", plan->page_len_tokens);
-    json_uint(&json, "max_pages", plan->max_pages);
-    json_uint(&json, "max_threads", plan->max_threads);
+    json_put_string(&json, "schema", "ingot-inspect-artifact");
+    json_put_uint(&json, "schema_version", 1);
+    json_put_string(&json, "model_name", artifact_string(artifact, plan->model_name));
+    json_put_uint(&json, "artifact_version", ARTIFACT_VERSION);
+    json_put_uint(&json, "file_bytes", file_bytes);
+    json_put_bool(&json, "weights_verified", is_verified);
+    json_put_uint(&json, "vocab_size", plan->vocab_size);
+    json_put_uint(&json, "context_len_tokens", plan->context_len_tokens);
+    json_put_uint(&json, "page_len_tokens", plan->page_len_tokens);
+    json_put_uint(&json, "max_pages", plan->max_pages);
+    json_put_uint(&json, "max_threads", plan->max_threads);
     put_memory_json(&json, artifact);
     put_levels_json(&json, artifact);
     put_entries_json(&json, artifact);
-    json_uint(&json, "num_kernels", plan->kernels.count);
+    json_put_uint(&json, "num_kernels", plan->kernels.count);
     put_kernels_json(&json, artifact);
     const uint8_t *manifest;
     const SectionEntry *section = artifact_find_section(artifact, SECTION_MANIFEST, 0, &manifest);
-    if (section) json_string_n(&json, "manifest", (const char *)manifest, section->len_bytes);
+    if (section) json_put_string_n(&json, "manifest", (const char *)manifest, section->len_bytes);
     json_end_object(&json);
     put_document(&out);
 }

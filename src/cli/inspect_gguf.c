@@ -22,32 +22,32 @@ static bool is_signed(GgufType type) {
 static void put_array_element_json(JsonWriter *json, const GgufValue *value, uint64_t i) {
     GgufType type = value->array.elem_type;
     if (type == GGUF_STRING)
-        json_string_n(json, NULL, value->array.strings[i].data, value->array.strings[i].len);
+        json_put_string_n(json, NULL, value->array.strings[i].data, value->array.strings[i].len);
     else if (is_float(type))
-        json_real(json, NULL, gguf_array_float(value, i));
+        json_put_real(json, NULL, gguf_array_float(value, i));
     else if (type == GGUF_BOOL)
-        json_bool(json, NULL, gguf_array_int(value, i) != 0);
+        json_put_bool(json, NULL, gguf_array_int(value, i) != 0);
     else if (type == GGUF_U64)
-        json_uint(json, NULL, (uint64_t)gguf_array_int(value, i));
+        json_put_uint(json, NULL, (uint64_t)gguf_array_int(value, i));
     else
-        json_int(json, NULL, gguf_array_int(value, i));
+        json_put_int(json, NULL, gguf_array_int(value, i));
 }
 
 static void put_value_json(JsonWriter *json, const char *key, const GgufValue *value) {
     if (value->type == GGUF_STRING) {
-        json_string_n(json, key, value->str.data, value->str.len);
+        json_put_string_n(json, key, value->str.data, value->str.len);
     } else if (value->type == GGUF_BOOL) {
-        json_bool(json, key, value->u != 0);
+        json_put_bool(json, key, value->u != 0);
     } else if (is_float(value->type)) {
-        json_real(json, key, value->f);
+        json_put_real(json, key, value->f);
     } else if (is_signed(value->type)) {
-        json_int(json, key, value->i);
+        json_put_int(json, key, value->i);
     } else if (value->type != GGUF_ARRAY) {
-        json_uint(json, key, value->u);
+        json_put_uint(json, key, value->u);
     } else if (value->array.count > MAX_SHOWN_ELEMENTS) {
         json_begin_object(json, key);
-        json_string(json, "array_of", type_names[value->array.elem_type]);
-        json_uint(json, "count", value->array.count);
+        json_put_string(json, "array_of", type_names[value->array.elem_type]);
+        json_put_uint(json, "count", value->array.count);
         json_end_object(json);
     } else {
         json_begin_array(json, key);
@@ -126,10 +126,10 @@ static void put_as_json(const Gguf *gguf) {
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
     json_begin_object(&json, NULL);
-    json_string(&json, "schema", "ingot-inspect-gguf");
-    json_uint(&json, "schema_version", 1);
-    json_uint(&json, "gguf_version", gguf_version(gguf));
-    json_uint(&json, "file_bytes", gguf_len_bytes(gguf));
+    json_put_string(&json, "schema", "ingot-inspect-gguf");
+    json_put_uint(&json, "schema_version", 1);
+    json_put_uint(&json, "gguf_version", gguf_version(gguf));
+    json_put_uint(&json, "file_bytes", gguf_len_bytes(gguf));
     json_begin_object(&json, "metadata");
     for (size_t i = 0; i < gguf_num_entries(gguf); i++)
         put_value_json(&json, gguf_entry(gguf, i)->key, &gguf_entry(gguf, i)->value);
@@ -138,13 +138,13 @@ static void put_as_json(const Gguf *gguf) {
     for (size_t i = 0; i < gguf_num_tensors(gguf); i++) {
         const GgufTensor *tensor = gguf_tensor(gguf, i);
         json_begin_object(&json, NULL);
-        json_string(&json, "name", tensor->name);
-        json_string(&json, "format", quant_info(tensor->format)->name);
+        json_put_string(&json, "name", tensor->name);
+        json_put_string(&json, "format", quant_info(tensor->format)->name);
         json_begin_array(&json, "shape");
-        for (uint32_t d = tensor->num_dims; d-- > 0;) json_uint(&json, NULL, tensor->dims[d]);
+        for (uint32_t d = tensor->num_dims; d-- > 0;) json_put_uint(&json, NULL, tensor->dims[d]);
         json_end_array(&json);
-        json_uint(&json, "bytes", tensor->len_bytes);
-        json_uint(&json, "file_offset", tensor->file_offset);
+        json_put_uint(&json, "bytes", tensor->len_bytes);
+        json_put_uint(&json, "file_offset", tensor->file_offset);
         json_end_object(&json);
     }
     json_end_array(&json);

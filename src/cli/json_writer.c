@@ -51,38 +51,38 @@ void json_end_array(JsonWriter *writer) {
     end(writer, ']');
 }
 
-void json_string_n(JsonWriter *writer, const char *key, const char *value, size_t len) {
+void json_put_string_n(JsonWriter *writer, const char *key, const char *value, size_t len) {
     item(writer, key);
     strbuf_put_json_string(writer->out, value, len);
 }
 
-void json_string(JsonWriter *writer, const char *key, const char *value) {
-    json_string_n(writer, key, value, strlen(value));
+void json_put_string(JsonWriter *writer, const char *key, const char *value) {
+    json_put_string_n(writer, key, value, strlen(value));
 }
 
-void json_uint(JsonWriter *writer, const char *key, uint64_t value) {
+void json_put_uint(JsonWriter *writer, const char *key, uint64_t value) {
     item(writer, key);
     strbuf_printf(writer->out, "%" PRIu64, value);
 }
 
-void json_int(JsonWriter *writer, const char *key, int64_t value) {
+void json_put_int(JsonWriter *writer, const char *key, int64_t value) {
     item(writer, key);
     strbuf_printf(writer->out, "%" PRId64, value);
 }
 
-void json_bool(JsonWriter *writer, const char *key, bool value) {
+void json_put_bool(JsonWriter *writer, const char *key, bool value) {
     item(writer, key);
     strbuf_puts(writer->out, value ? "true" : "false");
 }
 
-void json_null(JsonWriter *writer, const char *key) {
+void json_put_null(JsonWriter *writer, const char *key) {
     item(writer, key);
     strbuf_puts(writer->out, "null");
 }
 
-void json_real(JsonWriter *writer, const char *key, double value) {
+void json_put_real(JsonWriter *writer, const char *key, double value) {
     if (!isfinite(value)) {
-        json_null(writer, key);
+        json_put_null(writer, key);
         return;
     }
     item(writer, key);

@@ -18,13 +18,13 @@ void json_begin_object(JsonWriter *writer, const char *key);
 void json_end_object(JsonWriter *writer);
 void json_begin_array(JsonWriter *writer, const char *key);
 void json_end_array(JsonWriter *writer);
-void json_string(JsonWriter *writer, const char *key, const char *value);
-void json_string_n(JsonWriter *writer, const char *key, const char *value, size_t len);
-void json_uint(JsonWriter *writer, const char *key, uint64_t value);
-void json_int(JsonWriter *writer, const char *key, int64_t value);
-void json_bool(JsonWriter *writer, const char *key, bool value);
-void json_null(JsonWriter *writer, const char *key);
+void json_put_string(JsonWriter *writer, const char *key, const char *value);
+void json_put_string_n(JsonWriter *writer, const char *key, const char *value, size_t len);
+void json_put_uint(JsonWriter *writer, const char *key, uint64_t value);
+void json_put_int(JsonWriter *writer, const char *key, int64_t value);
+void json_put_bool(JsonWriter *writer, const char *key, bool value);
+void json_put_null(JsonWriter *writer, const char *key);
 // Shortest text that reads back as the same double; not finite: null.
-void json_real(JsonWriter *writer, const char *key, double value);
+void json_put_real(JsonWriter *writer, const char *key, double value);
 
 #endif

@@ -13,6 +13,15 @@
 #include "base/file.h"
 #include "cli/cli.h"
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define HAS_ADDRESS_SANITIZER
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define HAS_ADDRESS_SANITIZER
+#endif
+
 enum {
     EXIT_BUG = 70,
     EXIT_SIGNAL = 128, // plus the signal's number
@@ -51,8 +60,7 @@ static void install_handlers(void) {
     for (size_t i = 0; i < ARRAY_LEN(ends); i++)
         sigaction(ends[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
     sigaction(SIGABRT, &(struct sigaction){.sa_handler = on_fault}, NULL);
-#if !defined(__SANITIZE_ADDRESS__)
-    // Under AddressSanitizer its own report is worth more.
+#ifndef HAS_ADDRESS_SANITIZER // its own report is worth more
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
     for (size_t i = 0; i < ARRAY_LEN(faults); i++)
         sigaction(faults[i], &(struct sigaction){.sa_handler = on_fault}, NULL);

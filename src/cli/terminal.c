@@ -87,12 +87,12 @@ static void put_event(const char *event, uint64_t now_ns) {
     StrBuf text = {0};
     JsonWriter writer = {.out = &text, .is_compact = true};
     json_begin_object(&writer, NULL);
-    json_string(&writer, "event", event);
-    json_string(&writer, "phase", state.phase);
-    json_uint(&writer, "elapsed_ns", now_ns - state.begin_ns);
+    json_put_string(&writer, "event", event);
+    json_put_string(&writer, "phase", state.phase);
+    json_put_uint(&writer, "elapsed_ns", now_ns - state.begin_ns);
     if (state.total) {
-        json_uint(&writer, "done", state.done);
-        json_uint(&writer, "total", state.total);
+        json_put_uint(&writer, "done", state.done);
+        json_put_uint(&writer, "total", state.total);
     }
     json_end_object(&writer);
     fputs(text.data, stderr);
