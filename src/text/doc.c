@@ -136,6 +136,7 @@ static Status build_node(Builder *b, unsigned depth, DocNode **out) {
                           DOC_MAX_DEPTH);
     DocNode *node = ARENA_NEW(&b->sink->arena, DocNode);
     node->span = event_span(b);
+    node->text = "";
     switch (b->event.type) {
     case YAML_SCALAR_EVENT: TRY(build_scalar(b, node)); break;
     case YAML_SEQUENCE_START_EVENT: TRY(build_list(b, depth, node)); break;

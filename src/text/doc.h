@@ -14,7 +14,7 @@ typedef struct DocNode {
     DiagSpan span;   // of the value
     const char *key; // of an entry of a map, else NULL
     DiagSpan key_span;
-    const char *text; // scalar: NUL-terminated, escapes resolved
+    const char *text; // scalar: NUL-terminated, escapes resolved; else ""
     size_t text_len;
     bool is_quoted;               // scalar: a string whatever it looks like
     struct DocNode *first, *next; // children in order; sibling

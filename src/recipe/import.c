@@ -1,0 +1,355 @@
+// Writes the level-1 module of a model as text, from the family's templates, and parses it: the
+// text is the simplest thing that can be looked at, and the parser and verifier check it. See
+// import.h.
+#include "recipe/import.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/parse.h"
+#include "ir/verify.h"
+#include "recipe/fill.h"
+
+typedef struct Importer {
+    Model model;
+    StrBuf text;
+    const char *kv_type;      // of one layer's K or V cache
+    const char **layer_names; // [layer] the function it calls
+    const char **signatures;  // [layer] its weight formats
+} Importer;
+
+// ---------------------------------------------------------------- module attributes
+
+static void put_config(Importer *im) {
+    const Recipe *recipe = im->model.recipe;
+    strbuf_puts(&im->text, "ingot.config = {activations = ");
+    strbuf_put_json_string(&im->text, recipe->activations, strlen(recipe->activations));
+    strbuf_puts(&im->text, ", buckets = [");
+    for (uint32_t i = 0; i < recipe->num_buckets; i++)
+        strbuf_printf(&im->text, "%s%" PRId64 " : i64", i ? ", " : "", recipe->buckets[i]);
+    strbuf_printf(
+        &im->text,
+        "], kv = \"%s\", max_pages = %" PRId64 " : i64, pack_gate_up = %s, pack_qkv = %s, "
+        "page_len = %" PRId64 " : i64, threads = %" PRId64 " : i64}",
+        recipe->kv, recipe->max_pages, recipe->is_gate_up_packed ? "true" : "false",
+        recipe->is_qkv_packed ? "true" : "false", recipe->page_len_tokens, recipe->target.threads);
+}
+
+static Status table_expr(Importer *im, const DocNode *table, const char *key, double *out) {
+    const DocNode *node = NULL;
+    TRY(model_child(&im->model, table, key, DOC_SCALAR, &node));
+    return expr_eval(&im->model.scope, node->text, node->span, im->model.sink, out);
+}
+
+// {rope.cos = {base = ..., dim = ..., kind = "cos", rows = ..., scale = ..., factors = "..."}, ...}
+static Status put_table(Importer *im, const DocNode *table, const char *kind, const char *comma) {
+    const DocNode *name = NULL, *factors = doc_find(table, "factors"), *dim = NULL;
+    double base = 0, scale = 0;
+    int64_t num_dims = 0, rows = 0;
+    TRY(model_child(&im->model, table, kind, DOC_SCALAR, &name));
+    TRY(model_child(&im->model, table, "dim", DOC_SCALAR, &dim));
+    TRY(table_expr(im, table, "base", &base));
+    TRY(table_expr(im, table, "scale", &scale));
+    TRY(expr_eval_int(&im->model.scope, dim->text, 2, 65536, dim->span, im->model.sink, &num_dims));
+    TRY(expr_eval_int(&im->model.scope, "TABLE_LEN", 1, INT32_MAX, dim->span, im->model.sink,
+                      &rows));
+    const GgufTensor *tensor = factors ? model_find_tensor(&im->model, factors->text, -1) : NULL;
+    strbuf_printf(&im->text, "%srope.%s = {base = %.17e : f64, dim = %" PRId64 " : i64, ", comma,
+                  name->text, base, num_dims);
+    if (tensor) {
+        strbuf_puts(&im->text, "factors = ");
+        strbuf_put_json_string(&im->text, tensor->name, strlen(tensor->name));
+        strbuf_puts(&im->text, ", ");
+    }
+    strbuf_printf(&im->text, "kind = \"%s\", rows = %" PRId64 " : i64, scale = %.17e : f64}", kind,
+                  rows, scale);
+    return STATUS_OK;
+}
+
+static Status put_module_head(Importer *im) {
+    const DocNode *tables = NULL;
+    TRY(model_child(&im->model, im->model.arch, "rope_tables", DOC_LIST, &tables));
+    strbuf_puts(&im->text, "module attributes {");
+    put_config(im);
+    strbuf_puts(&im->text, ", ingot.level = 1 : i64, ingot.tables = {");
+    FOR_EACH_DOC(table, tables) {
+        TRY(put_table(im, table, "cos", table == tables->first ? "" : ", "));
+        TRY(put_table(im, table, "sin", ", "));
+    }
+    strbuf_puts(&im->text, "}, ingot.version = 1 : i64} {\n");
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------- functions of the templates
+
+static void start_env(Importer *im, int64_t layer, FillEnv *env) {
+    fill_env_init(env, &im->model, layer);
+    fill_env_text(env, "kv", im->model.recipe->kv);
+    fill_env_text(env, "kv_type", im->kv_type);
+}
+
+// One entry of a `for` list: words become texts, expressions names.
+static Status bind_instance(FillEnv *env, const DocNode *instance) {
+    TRY(doc_want_kind(instance, "an element of for", DOC_MAP, env->model->sink));
+    FOR_EACH_DOC(entry, instance) {
+        double value = 0;
+        if (str_equal(entry->key, "suffix")) {
+            fill_env_text(env, "suffix", entry->text);
+            continue;
+        }
+        TRY(expr_eval(&env->scope, entry->text, entry->span, env->model->sink, &value));
+        expr_define(&env->scope, entry->key, value, NULL);
+    }
+    return STATUS_OK;
+}
+
+static Status put_shared_functions(Importer *im) {
+    const DocNode *functions = NULL, *ir = NULL;
+    TRY(model_child(&im->model, im->model.arch, "functions", DOC_LIST, &functions));
+    FOR_EACH_DOC(function, functions) {
+        TRY(model_child(&im->model, function, "ir", DOC_SCALAR, &ir));
+        const DocNode *instances = doc_find(function, "for");
+        FillEnv env;
+        if (!instances) {
+            start_env(im, -1, &env);
+            TRY(fill_template(&env, ir, &im->text));
+            continue;
+        }
+        FOR_EACH_DOC(instance, instances) {
+            start_env(im, -1, &env);
+            TRY(bind_instance(&env, instance));
+            TRY(fill_template(&env, ir, &im->text));
+        }
+    }
+    return STATUS_OK;
+}
+
+// A function with weights: embed, head, or the layer function of one layer.
+static Status put_part(Importer *im, const char *part, const char *name, int64_t layer) {
+    const DocNode *node = NULL, *weights = NULL, *ir = NULL;
+    TRY(model_child(&im->model, im->model.arch, part, DOC_MAP, &node));
+    TRY(model_child(&im->model, node, "weights", DOC_LIST, &weights));
+    TRY(model_child(&im->model, node, "ir", DOC_SCALAR, &ir));
+    FillEnv env;
+    StrBuf args = {0};
+    start_env(im, layer, &env);
+    Status status = fill_put_args(&env, weights, &args);
+    if (status == STATUS_OK) {
+        fill_env_text(&env, "name", name);
+        fill_env_text(&env, "args", args.data ? args.data : "");
+        status = fill_template(&env, ir, &im->text);
+    }
+    strbuf_deinit(&args);
+    return status;
+}
+
+static const char *layer_signature(const Importer *im, int64_t layer) {
+    const Model *model = &im->model;
+    const ModelTensor *tensors = model->layer_tensors + (size_t)layer * model->num_layer_tensors;
+    StrBuf text = {0};
+    for (size_t i = 0; i < model->num_layer_tensors; i++)
+        strbuf_printf(&text, "%s ",
+                      tensors[i].tensor ? quant_info(tensors[i].tensor->format)->name : "-");
+    const char *copy = arena_strndup(model->arena, text.data ? text.data : "", text.len);
+    strbuf_deinit(&text);
+    return copy;
+}
+
+// Layers with the same weight formats share a function: @layer, @layer_1, ...
+static Status put_layers(Importer *im) {
+    size_t num_layers = (size_t)im->model.num_layers;
+    im->layer_names = ARENA_ARRAY(im->model.arena, const char *, num_layers);
+    im->signatures = ARENA_ARRAY(im->model.arena, const char *, num_layers);
+    uint32_t num_functions = 0;
+    for (size_t layer = 0; layer < num_layers; layer++) {
+        im->signatures[layer] = layer_signature(im, (int64_t)layer);
+        for (size_t i = 0; i < layer && !im->layer_names[layer]; i++)
+            if (str_equal(im->signatures[i], im->signatures[layer]))
+                im->layer_names[layer] = im->layer_names[i];
+        if (im->layer_names[layer]) continue;
+        im->layer_names[layer] =
+            num_functions ? arena_printf(im->model.arena, "layer_%" PRIu32, num_functions)
+                          : "layer";
+        num_functions++;
+        TRY(put_part(im, "layer", im->layer_names[layer], (int64_t)layer));
+    }
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------- @forward
+
+// The weights of a part as SSA names or types, each after a comma; layer tensors are %NAME_LAYER.
+static Status put_part_weights(Importer *im, const char *part, int64_t layer, bool as_types) {
+    const DocNode *node = NULL, *weights = NULL;
+    TRY(model_child(&im->model, im->model.arch, part, DOC_MAP, &node));
+    TRY(model_child(&im->model, node, "weights", DOC_LIST, &weights));
+    FOR_EACH_DOC(name, weights) {
+        const GgufTensor *tensor = model_find_tensor(&im->model, name->text, layer);
+        if (!tensor) continue;
+        strbuf_puts(&im->text, ", ");
+        if (as_types)
+            fill_put_tensor_type(tensor, &im->text);
+        else
+            strbuf_printf(&im->text, "%%t%" PRIu32, tensor->index);
+    }
+    return STATUS_OK;
+}
+
+static void put_weight_arg(Importer *im, const GgufTensor *tensor) {
+    strbuf_printf(&im->text, ",\n    %%t%" PRIu32 ": ", tensor->index);
+    fill_put_tensor_type(tensor, &im->text);
+    strbuf_puts(&im->text, " {ingot.param = ");
+    strbuf_put_json_string(&im->text, tensor->name, strlen(tensor->name));
+    const QuantInfo *info = quant_info(tensor->format);
+    if (info->decode_ir) strbuf_printf(&im->text, ", ingot.quant = \"%s\"", info->name);
+    strbuf_puts(&im->text, "}");
+}
+
+// Weights of a part that are not arguments yet (a tied head is its embedding).
+static Status put_part_args(Importer *im, const char *part, int64_t layer, bool *is_declared) {
+    const DocNode *node = NULL, *weights = NULL;
+    TRY(model_child(&im->model, im->model.arch, part, DOC_MAP, &node));
+    TRY(model_child(&im->model, node, "weights", DOC_LIST, &weights));
+    FOR_EACH_DOC(name, weights) {
+        const GgufTensor *tensor = model_find_tensor(&im->model, name->text, layer);
+        if (!tensor || is_declared[tensor->index]) continue;
+        is_declared[tensor->index] = true;
+        put_weight_arg(im, tensor);
+    }
+    return STATUS_OK;
+}
+
+static Status name_value(Importer *im, const char *name, int64_t *out) {
+    return expr_eval_int(&im->model.scope, name, 1, INT32_MAX, im->model.arch->span, im->model.sink,
+                         out);
+}
+
+typedef struct ForwardTypes {
+    const char *x, *table, *pages, *logits;
+} ForwardTypes;
+
+static Status forward_types(Importer *im, ForwardTypes *out) {
+    int64_t embd = 0, table_len = 0, half = 0, pages = 0, vocab = 0;
+    TRY(name_value(im, "EMBD", &embd));
+    TRY(name_value(im, "TABLE_LEN", &table_len));
+    TRY(name_value(im, "HALF", &half));
+    TRY(name_value(im, "PAGES", &pages));
+    TRY(name_value(im, "VOCAB", &vocab));
+    Arena *arena = im->model.arena;
+    out->x = arena_printf(arena, "tensor<?x%" PRId64 "xf32>", embd);
+    out->table = arena_printf(arena, "tensor<%" PRId64 "x%" PRId64 "xf32>", table_len, half);
+    out->pages = arena_printf(arena, "tensor<%" PRId64 "xi32>", pages);
+    out->logits = arena_printf(arena, "tensor<1x%" PRId64 "xf32>", vocab);
+    return STATUS_OK;
+}
+
+static Status put_forward_head(Importer *im, const ForwardTypes *types) {
+    StrBuf *text = &im->text;
+    bool *is_declared = ARENA_ARRAY(im->model.arena, bool, gguf_num_tensors(im->model.gguf));
+    strbuf_printf(text, "  func.func @forward(%%ids: tensor<?xi32>, %%start: index, %%pages: %s",
+                  types->pages);
+    for (int64_t i = 0; i < im->model.num_layers; i++)
+        for (int v = 0; v < 2; v++)
+            strbuf_printf(text,
+                          ",\n    %%%cc%" PRId64 ": %s {ingot.kv = \"%c\", ingot.layer = %" PRId64
+                          " : i64}",
+                          v ? 'v' : 'k', i, im->kv_type, v ? 'v' : 'k', i);
+    strbuf_printf(text, ",\n    %%cos: %s {ingot.param = \"rope.cos\"}", types->table);
+    strbuf_printf(text, ",\n    %%sin: %s {ingot.param = \"rope.sin\"}", types->table);
+    TRY(put_part_args(im, "embed", -1, is_declared));
+    for (int64_t i = 0; i < im->model.num_layers; i++)
+        TRY(put_part_args(im, "layer", i, is_declared));
+    TRY(put_part_args(im, "head", -1, is_declared));
+    strbuf_printf(text, ")\n    -> (%s", types->logits);
+    for (int64_t i = 0; i < 2 * im->model.num_layers; i++) strbuf_printf(text, ", %s", im->kv_type);
+    strbuf_puts(text, ") {\n");
+    return STATUS_OK;
+}
+
+static Status put_layer_call(Importer *im, const ForwardTypes *types, int64_t layer) {
+    StrBuf *text = &im->text;
+    const char *x = layer ? arena_printf(im->model.arena, "%%x%" PRId64 "#0", layer) : "%x0";
+    strbuf_printf(text,
+                  "    %%x%" PRId64 ":3 = func.call @%s(%s, %%start, %%pages, %%kc%" PRId64
+                  ", %%vc%" PRId64 ", %%cos, %%sin",
+                  layer + 1, im->layer_names[layer], x, layer, layer);
+    TRY(put_part_weights(im, "layer", layer, false));
+    strbuf_printf(text, ") : (%s, index, %s, %s, %s, %s, %s", types->x, types->pages, im->kv_type,
+                  im->kv_type, types->table, types->table);
+    TRY(put_part_weights(im, "layer", layer, true));
+    strbuf_printf(text, ") -> (%s, %s, %s) loc(\"blk.%" PRId64 "\"(", types->x, im->kv_type,
+                  im->kv_type, layer);
+    strbuf_put_json_string(text, im->model.file_name, strlen(im->model.file_name));
+    strbuf_puts(text, ":0:0))\n");
+    return STATUS_OK;
+}
+
+static Status put_forward(Importer *im) {
+    StrBuf *text = &im->text;
+    ForwardTypes types;
+    TRY(forward_types(im, &types));
+    TRY(put_forward_head(im, &types));
+    int64_t num_layers = im->model.num_layers;
+    strbuf_puts(text, "    %x0 = func.call @embed(%ids");
+    TRY(put_part_weights(im, "embed", -1, false));
+    strbuf_puts(text, ") : (tensor<?xi32>");
+    TRY(put_part_weights(im, "embed", -1, true));
+    strbuf_printf(text, ") -> %s\n", types.x);
+    for (int64_t i = 0; i < num_layers; i++) TRY(put_layer_call(im, &types, i));
+    strbuf_printf(text, "    %%logits = func.call @head(%%x%" PRId64 "#0", num_layers);
+    TRY(put_part_weights(im, "head", -1, false));
+    strbuf_printf(text, ") : (%s", types.x);
+    TRY(put_part_weights(im, "head", -1, true));
+    strbuf_printf(text, ") -> %s\n    return %%logits", types.logits);
+    for (int64_t i = 1; i <= num_layers; i++)
+        strbuf_printf(text, ", %%x%" PRId64 "#1, %%x%" PRId64 "#2", i, i);
+    strbuf_printf(text, " : %s", types.logits);
+    for (int64_t i = 0; i < 2 * num_layers; i++) strbuf_printf(text, ", %s", im->kv_type);
+    strbuf_puts(text, "\n  }\n");
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------- the whole
+
+static Status write_module(Importer *im) {
+    int64_t kv_heads = 0, head_dim = 0, pages = 0, page_len = 0;
+    TRY(name_value(im, "KV_HEADS", &kv_heads));
+    TRY(name_value(im, "HEAD_DIM", &head_dim));
+    TRY(name_value(im, "PAGES", &pages));
+    TRY(name_value(im, "PAGE_LEN", &page_len));
+    im->kv_type =
+        arena_printf(im->model.arena, "tensor<%" PRId64 "x%" PRId64 "x%" PRId64 "x%" PRId64 "x%s>",
+                     pages, page_len, kv_heads, head_dim, im->model.recipe->kv);
+    TRY(put_module_head(im));
+    TRY(put_shared_functions(im));
+    TRY(put_part(im, "embed", "embed", -1));
+    TRY(put_layers(im));
+    TRY(put_part(im, "head", "head", -1));
+    TRY(put_forward(im));
+    strbuf_puts(&im->text, "}\n");
+    return STATUS_OK;
+}
+
+static Status parse_module(Importer *im, IrModule **out_module) {
+    DiagSink *sink = im->model.sink;
+    const char *text = arena_strndup(&sink->arena, im->text.data, im->text.len);
+    const char *name = arena_printf(&sink->arena, "%s.mlir", im->model.file_name);
+    IrModule *module = NULL;
+    TRY(ir_parse(text, im->text.len, name, sink, &module));
+    Status status = ir_verify(module, &(IrVerifyOptions){.level = 1}, sink);
+    if (status == STATUS_OK)
+        *out_module = module;
+    else
+        ir_module_destroy(module);
+    return status;
+}
+
+Status import_model(const Recipe *recipe, Gguf *gguf, DiagSink *sink, IrModule **out_module) {
+    Importer im = {0};
+    Status status = model_init(&im.model, recipe, gguf, sink);
+    if (status == STATUS_OK) status = write_module(&im);
+    if (status == STATUS_OK) status = parse_module(&im, out_module);
+    strbuf_deinit(&im.text);
+    return status;
+}

@@ -1,0 +1,422 @@
+// Reads the numbers and finds the tensors of a model; see model.h.
+#include "recipe/model.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/embedded.h"
+
+// Texts of data/arch/*.yaml, made into strings by the build.
+extern const EmbeddedFile arch_files[];
+
+enum { MAX_ARCH_NAME_BYTES = 64, MAX_LAYERS = 4096 };
+
+static DiagSpan file_span(const Model *model, uint64_t byte_offset) {
+    return (DiagSpan){.file = gguf_path(model->gguf), .byte_offset = byte_offset};
+}
+
+static DiagSpan tensor_span(const Model *model, const GgufTensor *tensor) {
+    return file_span(model, tensor ? tensor->file_offset : 0);
+}
+
+Status model_child(const Model *model, const DocNode *node, const char *key, DocKind kind,
+                   const DocNode **out) {
+    const DocNode *child = doc_find(node, key);
+    if (!child) return diag_error(model->sink, DIAG_R0013, node->span, "%s is missing here", key);
+    TRY(doc_want_kind(child, key, kind, model->sink));
+    *out = child;
+    return STATUS_OK;
+}
+
+static Status child_text(const Model *model, const DocNode *node, const char *key,
+                         const char **out) {
+    const DocNode *child = NULL;
+    TRY(model_child(model, node, key, DOC_SCALAR, &child));
+    return doc_get_string(child, key, model->sink, out);
+}
+
+// ---------------------------------------------------------------- the description
+
+static Status unknown_architecture(Model *model) {
+    const char *names[64];
+    size_t num_names = 0;
+    for (const EmbeddedFile *file = arch_files; file->name && num_names < ARRAY_LEN(names); file++)
+        names[num_names++] = arena_strndup(model->arena, file->name, strcspn(file->name, "."));
+    Status status = diag_error(model->sink, DIAG_F0014, file_span(model, 0),
+                               "architecture %.60s is not supported", model->arch_name);
+    StrBuf all = {0};
+    for (size_t i = 0; i < num_names; i++) strbuf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+    if (all.data) diag_evidence(model->sink, "known architectures: %s", all.data);
+    strbuf_deinit(&all);
+    return status;
+}
+
+// From the folder INGOT_DATA_DIR/arch if that is set and has the file, else the copy in the
+// program.
+static Status load_arch(Model *model) {
+    GgufString name = {0};
+    if (!gguf_get_string(model->gguf, "general.architecture", &name))
+        return diag_error(model->sink, DIAG_F0015, file_span(model, 0),
+                          "the file does not say what it is: general.architecture is missing");
+    gguf_mark_used(model->gguf, "general.architecture");
+    model->arch_name =
+        arena_strndup(model->arena, name.data, MIN(name.len, 2 * MAX_ARCH_NAME_BYTES));
+    bool is_plain = name.len > 0 && name.len <= MAX_ARCH_NAME_BYTES;
+    for (uint64_t i = 0; is_plain && i < name.len; i++)
+        is_plain =
+            isalnum((unsigned char)name.data[i]) || name.data[i] == '-' || name.data[i] == '_';
+    if (!is_plain) return unknown_architecture(model);
+    const char *file_name = arena_printf(model->arena, "%s.yaml", model->arch_name);
+    const char *folder = getenv("INGOT_DATA_DIR");
+    if (folder && *folder) {
+        const char *path = arena_printf(model->arena, "%s/arch/%s", folder, file_name);
+        return doc_load(path, model->sink, &model->arch);
+    }
+    for (const EmbeddedFile *file = arch_files; file->name; file++)
+        if (str_equal(file->name, file_name))
+            return doc_parse(file->text, file->len, file_name, DOC_YAML, model->sink, &model->arch);
+    return unknown_architecture(model);
+}
+
+// {arch} at the start of a key stands for the architecture's name.
+static const char *full_key(const Model *model, const char *key) {
+    static const char start[] = "{arch}";
+    if (!str_has_prefix(key, start)) return key;
+    return arena_printf(model->arena, "%s%s", model->arch_name, key + sizeof start - 1);
+}
+
+// ---------------------------------------------------------------- numbers
+
+static Status wrong_key_type(const Model *model, const char *key, const char *want) {
+    return diag_error(model->sink, DIAG_F0015, file_span(model, 0), "%s must be %s", key, want);
+}
+
+static bool int_type(GgufType type) {
+    return type <= GGUF_I32 || type == GGUF_U64 || type == GGUF_I64;
+}
+
+// A number, or an array of one per layer in which all are equal.
+static Status key_number(const Model *model, const char *key, const GgufValue *value,
+                         bool want_float, double *out) {
+    const char *want = want_float ? "a number" : "a whole number";
+    bool is_float = value->type == GGUF_F32 || value->type == GGUF_F64;
+    bool is_negative_type = value->type == GGUF_I8 || value->type == GGUF_I16 ||
+                            value->type == GGUF_I32 || value->type == GGUF_I64;
+    if (is_float && want_float) {
+        *out = value->f;
+    } else if (int_type(value->type)) {
+        *out = is_negative_type ? (double)value->i : (double)value->u;
+    } else if (value->type == GGUF_ARRAY && value->array.count > 0 && !want_float &&
+               int_type(value->array.elem_type)) {
+        for (uint64_t i = 1; i < value->array.count; i++)
+            if (gguf_array_int(value, i) != gguf_array_int(value, 0))
+                return diag_error(model->sink, DIAG_F0017, file_span(model, 0),
+                                  "%s differs between layers, which is not supported", key);
+        *out = (double)gguf_array_int(value, 0);
+    } else {
+        return wrong_key_type(model, key, want);
+    }
+    return isfinite(*out) ? STATUS_OK : wrong_key_type(model, key, "a finite number");
+}
+
+// A word that stands for a number.
+static Status key_word(const Model *model, const char *key, const GgufValue *value,
+                       const DocNode *words, double *out) {
+    if (value->type != GGUF_STRING) return wrong_key_type(model, key, "a text");
+    const char *text = arena_strndup(model->arena, value->str.data, MIN(value->str.len, 64u));
+    const DocNode *word = doc_find(words, text);
+    if (!word)
+        return diag_error(model->sink, DIAG_F0017, file_span(model, 0), "%s = %s is not supported",
+                          key, text);
+    return doc_get_float(word, key, model->sink, out);
+}
+
+static Status number_from_key(Model *model, const DocNode *entry, const char *key, double *out) {
+    const DocNode *words = doc_find(entry, "words"), *type = doc_find(entry, "type");
+    const DocNode *fallback = doc_find(entry, "default");
+    const GgufValue *value = gguf_find(model->gguf, key);
+    if (!value && !fallback)
+        return diag_error(model->sink, DIAG_F0015, file_span(model, 0),
+                          "metadata key %s is missing", key);
+    if (!value) return expr_eval(&model->scope, fallback->text, fallback->span, model->sink, out);
+    gguf_mark_used(model->gguf, key);
+    if (words) return key_word(model, key, value, words, out);
+    return key_number(model, key, value, type && str_equal(type->text, "float"), out);
+}
+
+static Status number_from_tensor(Model *model, const DocNode *entry, const char *name,
+                                 double *out) {
+    const DocNode *dim = NULL;
+    int64_t d = 0;
+    TRY(model_child(model, entry, "dim", DOC_SCALAR, &dim));
+    TRY(doc_get_int(dim, "dim", 0, GGUF_MAX_DIMS - 1, model->sink, &d));
+    const GgufTensor *tensor = gguf_find_tensor(model->gguf, name);
+    if (!tensor)
+        return diag_error(model->sink, DIAG_F0018, file_span(model, 0), "tensor %s is missing",
+                          name);
+    *out = (double)tensor->dims[d];
+    return STATUS_OK;
+}
+
+static Status check_range(const Model *model, const DocNode *entry, const char *origin,
+                          double value) {
+    const DocNode *min_node = doc_find(entry, "min"), *max_node = doc_find(entry, "max");
+    if (!min_node || !max_node) return STATUS_OK;
+    int64_t min = 0, max = 0;
+    TRY(doc_get_int(min_node, "min", 0, INT64_MAX, model->sink, &min));
+    TRY(doc_get_int(max_node, "max", 0, INT64_MAX, model->sink, &max));
+    if (value >= (double)min && value <= (double)max && value == floor(value)) return STATUS_OK;
+    return diag_error(model->sink, DIAG_F0016, file_span(model, 0),
+                      "%s is %.17g, not a whole number from %" PRId64 " to %" PRId64, origin, value,
+                      min, max);
+}
+
+static Status read_number(Model *model, const DocNode *entry) {
+    TRY(doc_want_kind(entry, entry->key, DOC_MAP, model->sink));
+    const DocNode *value_node = doc_find(entry, "value"), *tensor = doc_find(entry, "tensor");
+    const char *origin = NULL;
+    double value = 0;
+    if (value_node) {
+        TRY(expr_eval(&model->scope, value_node->text, value_node->span, model->sink, &value));
+    } else if (tensor) {
+        origin = arena_printf(model->arena, "shape of %s", tensor->text);
+        TRY(number_from_tensor(model, entry, tensor->text, &value));
+    } else {
+        const char *key = NULL;
+        TRY(child_text(model, entry, "key", &key));
+        origin = full_key(model, key);
+        TRY(number_from_key(model, entry, origin, &value));
+        if (!gguf_find(model->gguf, origin)) origin = "default";
+    }
+    TRY(check_range(model, entry, origin ? origin : entry->key, value));
+    expr_define(&model->scope, entry->key, value, origin);
+    return STATUS_OK;
+}
+
+static void define_recipe_numbers(Model *model) {
+    const Recipe *recipe = model->recipe;
+    int64_t context = recipe->page_len_tokens * recipe->max_pages;
+    int64_t largest = recipe->buckets[recipe->num_buckets - 1];
+    expr_define(&model->scope, "PAGE_LEN", (double)recipe->page_len_tokens, "recipe");
+    expr_define(&model->scope, "PAGES", (double)recipe->max_pages, "recipe");
+    expr_define(&model->scope, "CONTEXT", (double)context, "recipe: page size * pages");
+    // Rotary tables go on for one bucket, so that a slice that starts at the last position stays
+    // inside.
+    expr_define(&model->scope, "TABLE_LEN", (double)(context + largest), NULL);
+    expr_define(&model->scope, "KV_IS_F16", str_equal(recipe->kv, "f16"), NULL);
+}
+
+static Status run_check(Model *model, const DocNode *check) {
+    const char *that = NULL, *say = NULL;
+    double truth = 0;
+    TRY(child_text(model, check, "that", &that));
+    TRY(child_text(model, check, "say", &say));
+    TRY(expr_eval(&model->scope, that, check->span, model->sink, &truth));
+    if (truth != 0) return STATUS_OK;
+    Status status =
+        diag_error(model->sink, DIAG_F0016, file_span(model, 0), "%s: %s does not hold", say, that);
+    StrBuf evidence = {0};
+    expr_describe(&model->scope, that, &evidence);
+    if (evidence.data) diag_evidence(model->sink, "%s", evidence.data);
+    strbuf_deinit(&evidence);
+    return status;
+}
+
+// ---------------------------------------------------------------- keys that are not honoured
+
+// Does the value say "off"? Only numbers and truth values can.
+static bool value_is(const GgufValue *value, double neutral) {
+    switch (value->type) {
+    case GGUF_F32:
+    case GGUF_F64: return value->f == neutral;
+    case GGUF_STRING: return false;
+    case GGUF_ARRAY:
+        if (!int_type(value->array.elem_type)) return false;
+        for (uint64_t i = 0; i < value->array.count; i++)
+            if ((double)gguf_array_int(value, i) != neutral) return false;
+        return true;
+    case GGUF_I8:
+    case GGUF_I16:
+    case GGUF_I32:
+    case GGUF_I64: return (double)value->i == neutral;
+    case GGUF_U8:
+    case GGUF_U16:
+    case GGUF_U32:
+    case GGUF_U64:
+    case GGUF_BOOL: break;
+    }
+    return (double)value->u == neutral;
+}
+
+static Status check_key(Model *model, const GgufEntry *entry, const DocNode *refuse,
+                        const DocNode *ignore) {
+    const char *rest = entry->key + strlen(model->arch_name) + 1;
+    FOR_EACH_DOC(rule, refuse) {
+        const char *contains = NULL;
+        const DocNode *unless = doc_find(rule, "unless");
+        double neutral = 0;
+        TRY(child_text(model, rule, "contains", &contains));
+        if (unless) TRY(doc_get_float(unless, "unless", model->sink, &neutral));
+        if (!strstr(rest, contains)) continue;
+        gguf_mark_used(model->gguf, entry->key);
+        if (unless && value_is(&entry->value, neutral)) return STATUS_OK;
+        return diag_error(model->sink, DIAG_F0017, file_span(model, entry->file_offset),
+                          "%s changes what the model computes and is not supported", entry->key);
+    }
+    FOR_EACH_DOC(known, ignore)
+    if (known->kind == DOC_SCALAR && str_equal(known->text, rest)) return STATUS_OK;
+    diag_report(model->sink, DIAG_WARNING, DIAG_F0021, file_span(model, entry->file_offset),
+                "%s is not known and not used", entry->key);
+    return STATUS_OK;
+}
+
+static Status check_keys(Model *model) {
+    const DocNode *refuse = NULL, *ignore = NULL;
+    TRY(model_child(model, model->arch, "refuse", DOC_LIST, &refuse));
+    TRY(model_child(model, model->arch, "ignore", DOC_LIST, &ignore));
+    const char *prefix = arena_printf(model->arena, "%s.", model->arch_name);
+    for (size_t i = 0; i < gguf_num_entries(model->gguf); i++) {
+        const GgufEntry *entry = gguf_entry(model->gguf, i);
+        if (str_has_prefix(entry->key, prefix) && !gguf_is_used(model->gguf, i))
+            TRY(check_key(model, entry, refuse, ignore));
+    }
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------- tensors
+
+const char *model_tensor_elem(const GgufTensor *tensor) {
+    const QuantInfo *info = quant_info(tensor->format);
+    return info->decode_ir ? "f32" : info->planes[0].elem;
+}
+
+static void put_shape(StrBuf *out, const uint64_t *dims, uint32_t num_dims) {
+    for (uint32_t i = num_dims; i-- > 0;)
+        strbuf_printf(out, "%s%" PRIu64, i + 1 == num_dims ? "" : " x ", dims[i]);
+}
+
+static Status wrong_shape(const Model *model, const DocNode *spec, const GgufTensor *tensor,
+                          const uint64_t *want, uint32_t num_dims) {
+    StrBuf have_text = {0}, want_text = {0}, evidence = {0};
+    put_shape(&have_text, tensor->dims, tensor->num_dims);
+    put_shape(&want_text, want, num_dims);
+    Status status =
+        diag_error(model->sink, DIAG_F0019, tensor_span(model, tensor), "%s is %s, wanted is %s",
+                   tensor->name, have_text.data, want_text.data);
+    FOR_EACH_DOC(dim, doc_find(spec, "shape")) expr_describe(&model->scope, dim->text, &evidence);
+    if (evidence.data)
+        diag_evidence(model->sink, "%s; %s is tensor %" PRIu32 " of the file", evidence.data,
+                      tensor->name, tensor->index);
+    strbuf_deinit(&have_text);
+    strbuf_deinit(&want_text);
+    strbuf_deinit(&evidence);
+    return status;
+}
+
+static Status check_tensor(Model *model, const DocNode *spec, const GgufTensor *tensor) {
+    const DocNode *shape = NULL, *types = doc_find(spec, "types");
+    TRY(model_child(model, spec, "shape", DOC_LIST, &shape));
+    uint32_t num_dims = (uint32_t)shape->num_children, i = num_dims;
+    uint64_t want[GGUF_MAX_DIMS] = {0};
+    if (num_dims < 1 || num_dims > 2)
+        return diag_error(model->sink, DIAG_R0013, shape->span, "a shape of one or two dimensions");
+    FOR_EACH_DOC(dim, shape) {
+        int64_t size = 0;
+        TRY(expr_eval_int(&model->scope, dim->text, 1, INT32_MAX, dim->span, model->sink, &size));
+        want[--i] = (uint64_t)size;
+    }
+    bool is_equal = true;
+    for (i = 0; i < GGUF_MAX_DIMS; i++)
+        is_equal = is_equal && tensor->dims[i] == (i < num_dims ? want[i] : 1);
+    if (!is_equal) return wrong_shape(model, spec, tensor, want, num_dims);
+    const char *format = quant_info(tensor->format)->name;
+    if (types && !str_equal(types->text, format))
+        return diag_error(model->sink, DIAG_F0019, tensor_span(model, tensor),
+                          "%s is stored as %s, only %s is supported", tensor->name, format,
+                          types->text);
+    return STATUS_OK;
+}
+
+// Finds and checks the tensor of one line; name is its name in the file.
+static Status find_tensor(Model *model, const DocNode *spec, const char *name, ModelTensor *out) {
+    const DocNode *is_optional = doc_find(spec, "optional"), *stand_in = doc_find(spec, "or");
+    TRY(doc_want_kind(spec, spec->key, DOC_MAP, model->sink));
+    TRY(child_text(model, spec, "as", &out->as));
+    const GgufTensor *tensor = gguf_find_tensor(model->gguf, name);
+    if (tensor) {
+        model->is_tensor_used[tensor->index] = true;
+        out->tensor = tensor;
+        return check_tensor(model, spec, tensor);
+    }
+    if (stand_in) out->tensor = model_find_tensor(model, stand_in->text, -1);
+    if (out->tensor || (is_optional && str_equal(is_optional->text, "true"))) return STATUS_OK;
+    return diag_error(model->sink, DIAG_F0018, file_span(model, 0), "tensor %s is missing", name);
+}
+
+static Status find_tensors(Model *model) {
+    const DocNode *tensors = NULL, *layer_tensors = NULL;
+    TRY(model_child(model, model->arch, "tensors", DOC_MAP, &tensors));
+    TRY(model_child(model, model->arch, "layer_tensors", DOC_MAP, &layer_tensors));
+    TRY(expr_eval_int(&model->scope, "LAYERS", 1, MAX_LAYERS, model->arch->span, model->sink,
+                      &model->num_layers));
+    model->is_tensor_used = ARENA_ARRAY(model->arena, bool, gguf_num_tensors(model->gguf));
+    model->tensors = ARENA_ARRAY(model->arena, ModelTensor, tensors->num_children);
+    FOR_EACH_DOC(spec, tensors) {
+        ModelTensor found = {0};
+        TRY(find_tensor(model, spec, spec->key, &found));
+        model->tensors[model->num_tensors++] = found;
+    }
+    size_t per_layer = layer_tensors->num_children, at = 0;
+    model->num_layer_tensors = per_layer;
+    model->layer_tensors =
+        ARENA_ARRAY(model->arena, ModelTensor, per_layer * (size_t)model->num_layers);
+    for (int64_t layer = 0; layer < model->num_layers; layer++) FOR_EACH_DOC(spec, layer_tensors) {
+            const char *name = arena_printf(model->arena, "blk.%" PRId64 ".%s", layer, spec->key);
+            TRY(find_tensor(model, spec, name, &model->layer_tensors[at++]));
+        }
+    return STATUS_OK;
+}
+
+static Status refuse_other_tensors(const Model *model) {
+    for (size_t i = 0; i < gguf_num_tensors(model->gguf); i++) {
+        if (model->is_tensor_used[i]) continue;
+        const GgufTensor *tensor = gguf_tensor(model->gguf, i);
+        return diag_error(model->sink, DIAG_F0020, tensor_span(model, tensor),
+                          "tensor %s has no place in architecture %s", tensor->name,
+                          model->arch_name);
+    }
+    return STATUS_OK;
+}
+
+const GgufTensor *model_find_tensor(const Model *model, const char *as, int64_t layer) {
+    const ModelTensor *tensors = model->tensors;
+    size_t num_tensors = model->num_tensors;
+    if (layer >= 0) {
+        tensors = model->layer_tensors + (size_t)layer * model->num_layer_tensors;
+        num_tensors = model->num_layer_tensors;
+    }
+    for (size_t i = 0; i < num_tensors; i++)
+        if (tensors[i].as && str_equal(tensors[i].as, as)) return tensors[i].tensor;
+    return NULL;
+}
+
+Status model_init(Model *model, const Recipe *recipe, Gguf *gguf, DiagSink *sink) {
+    *model = (Model){.recipe = recipe, .gguf = gguf, .sink = sink, .arena = &sink->arena};
+    model->scope.arena = model->arena;
+    const char *slash = strrchr(gguf_path(gguf), '/');
+    model->file_name = slash ? slash + 1 : gguf_path(gguf);
+    const DocNode *config = NULL, *checks = NULL;
+    TRY(load_arch(model));
+    TRY(doc_want_kind(model->arch, "the model family file", DOC_MAP, sink));
+    define_recipe_numbers(model);
+    TRY(model_child(model, model->arch, "config", DOC_MAP, &config));
+    TRY(model_child(model, model->arch, "checks", DOC_LIST, &checks));
+    FOR_EACH_DOC(entry, config) TRY(read_number(model, entry));
+    TRY(check_keys(model));
+    FOR_EACH_DOC(check, checks) TRY(run_check(model, check));
+    TRY(find_tensors(model));
+    return refuse_other_tensors(model);
+}
