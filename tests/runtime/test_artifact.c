@@ -466,6 +466,22 @@ static void test_pick_level(void **state) {
     diag_sink_deinit(&sink);
 }
 
+// The seed that the fuzzer starts from opens; `make_artifact_seed` writes it anew after a change of
+// the format.
+static void test_seed_is_valid(void **state) {
+    (void)state;
+    const char *root = getenv("INGOT_SOURCE_DIR");
+    StrBuf path = {0};
+    strbuf_printf(&path, "%s/tests/fuzz/seeds/artifact/valid.ingot", root ? root : ".");
+    DiagSink sink;
+    Artifact artifact;
+    diag_sink_init(&sink);
+    assert_int_equal(artifact_open(path.data, &sink, &artifact), STATUS_OK);
+    artifact_close(&artifact);
+    diag_sink_deinit(&sink);
+    strbuf_deinit(&path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
@@ -480,6 +496,7 @@ int main(void) {
         cmocka_unit_test(test_plan_faults),
         cmocka_unit_test(test_section_faults),
         cmocka_unit_test(test_pick_level),
+        cmocka_unit_test(test_seed_is_valid),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
