@@ -1,0 +1,178 @@
+// The public interface: errors, models, sessions; see include/ingot.h. Text and sampling are in
+// api_text.c.
+#include "runtime/api.h"
+
+#include <stdlib.h>
+
+_Static_assert((int)INGOT_USAGE == STATUS_USAGE && (int)INGOT_INVALID == STATUS_INVALID &&
+                   (int)INGOT_LIMIT == STATUS_LIMIT && (int)INGOT_IO == STATUS_IO &&
+                   (int)INGOT_ENVIRONMENT == STATUS_ENVIRONMENT,
+               "the public status codes are the internal ones");
+
+const char *ingot_version(void) {
+    return "0.1.0";
+}
+
+IngotStatus api_finish(Status status, DiagSink *sink, IngotError **out_error) {
+    if (status == STATUS_OK || !out_error) {
+        diag_sink_deinit(sink);
+    } else {
+        IngotError *error = base_alloc(1, sizeof *error);
+        error->sink = *sink;
+        diag_render(&error->sink, &error->text);
+        *out_error = error;
+    }
+    return (IngotStatus)status;
+}
+
+// The first error of a failed call; NULL if there is none.
+static const Diag *first_error(const IngotError *error) {
+    for (size_t i = 0; error && i < error->sink.num_diags; i++)
+        if (error->sink.diags[i].severity == DIAG_ERROR) return &error->sink.diags[i];
+    return NULL;
+}
+
+const char *ingot_error_code(const IngotError *error) {
+    const Diag *diag = first_error(error);
+    return diag ? diag_info(diag->code)->code : "";
+}
+
+const char *ingot_error_message(const IngotError *error) {
+    const Diag *diag = first_error(error);
+    return diag ? diag->message : "";
+}
+
+const char *ingot_error_text(const IngotError *error) {
+    return error && error->text.data ? error->text.data : "";
+}
+
+void ingot_error_free(IngotError *error) {
+    if (!error) return;
+    strbuf_deinit(&error->text);
+    diag_sink_deinit(&error->sink);
+    free(error);
+}
+
+static Status open_tokenizer(IngotModel *model, DiagSink *sink) {
+    const uint8_t *data;
+    const SectionEntry *section =
+        artifact_find_section(&model->artifact, SECTION_TOKENIZER, 0, &data);
+    if (!section) return STATUS_OK;
+    TRY(tokenizer_open(data, section->len_bytes, sink, &model->tokenizer));
+    if (tokenizer_vocab_size(model->tokenizer) > model->artifact.plan->vocab_size)
+        return diag_error(sink, DIAG_X0005,
+                          (DiagSpan){.file = model->artifact.path, .byte_offset = section->offset},
+                          "the tokenizer has more tokens than the model");
+    return STATUS_OK;
+}
+
+static Status open_model(IngotModel *model, const char *path, const IngotOptions *options,
+                         DiagSink *sink) {
+    ExecutorOptions executor_options = {0};
+    if (options) {
+        executor_options.num_threads = options->num_threads;
+        executor_options.cpu_level = options->cpu_level;
+    }
+    TRY(artifact_open(path, sink, &model->artifact));
+    TRY(open_tokenizer(model, sink));
+    return executor_open(&model->artifact, &executor_options, sink, &model->executor);
+}
+
+IngotStatus ingot_model_open(const char *path, const IngotOptions *options, IngotModel **out_model,
+                             IngotError **out_error) {
+    DiagSink sink;
+    diag_sink_init(&sink);
+    IngotModel *model = base_alloc(1, sizeof *model);
+    model->artifact.fd = -1;
+    Status status = open_model(model, path, options, &sink);
+    if (status == STATUS_OK)
+        *out_model = model;
+    else
+        ingot_model_close(model);
+    return api_finish(status, &sink, out_error);
+}
+
+void ingot_model_close(IngotModel *model) {
+    if (!model) return;
+    executor_close(model->executor);
+    tokenizer_close(model->tokenizer);
+    artifact_close(&model->artifact);
+    free(model);
+}
+
+IngotModelInfo ingot_model_info(const IngotModel *model) {
+    const PlanHeader *plan = model->artifact.plan;
+    return (IngotModelInfo){
+        .name = artifact_string(&model->artifact, plan->model_name),
+        .cpu_level = executor_level_name(model->executor),
+        .num_threads = executor_num_threads(model->executor),
+        .max_threads = plan->max_threads,
+        .vocab_size = plan->vocab_size,
+        .context_tokens = plan->context_len_tokens,
+        .page_tokens = plan->page_len_tokens,
+        .chunk_tokens = artifact_largest_bucket(&model->artifact),
+        .has_tokenizer = model->tokenizer != NULL,
+        .memory_bytes = executor_memory(model->executor).total_bytes,
+    };
+}
+
+uint32_t ingot_model_num_memory_parts(const IngotModel *model) {
+    return (uint32_t)model->artifact.plan->memory.count;
+}
+
+IngotMemoryPart ingot_model_memory_part(const IngotModel *model, uint32_t i) {
+    if (i >= ingot_model_num_memory_parts(model))
+        return (IngotMemoryPart){.name = "", .set_by = ""};
+    const PlanMemoryPart *part = &model->artifact.memory[i];
+    return (IngotMemoryPart){.name = artifact_string(&model->artifact, part->name),
+                             .set_by = artifact_string(&model->artifact, part->set_by),
+                             .bytes = part->bytes,
+                             .is_outside = part->is_outside != 0};
+}
+
+IngotStatus ingot_session_create(IngotModel *model, IngotSession **out_session,
+                                 IngotError **out_error) {
+    (void)out_error; // pages are taken as tokens come, so nothing can fail yet
+    IngotSession *session = base_alloc(1, sizeof *session);
+    session->model = model;
+    session->session = session_create(model->executor);
+    *out_session = session;
+    return INGOT_OK;
+}
+
+void ingot_session_destroy(IngotSession *session) {
+    if (!session) return;
+    session_destroy(session->session);
+    free(session);
+}
+
+void ingot_session_reset(IngotSession *session) {
+    session_reset(session->session);
+}
+
+IngotStatus ingot_prefill(IngotSession *session, const int32_t *ids, size_t num_ids,
+                          IngotError **out_error) {
+    DiagSink sink;
+    diag_sink_init(&sink);
+    return api_finish(session_prefill(session->session, ids, num_ids, &sink), &sink, out_error);
+}
+
+IngotStatus ingot_decode(IngotSession *session, int32_t id, IngotError **out_error) {
+    return ingot_prefill(session, &id, 1, out_error);
+}
+
+const float *ingot_logits(const IngotSession *session) {
+    return session_logits(session->session);
+}
+
+uint32_t ingot_session_num_tokens(const IngotSession *session) {
+    return session_num_tokens(session->session);
+}
+
+IngotStatus ingot_session_set_chunk(IngotSession *session, uint32_t chunk_tokens,
+                                    IngotError **out_error) {
+    DiagSink sink;
+    diag_sink_init(&sink);
+    Status status = session_set_chunk(session->session, chunk_tokens, &sink);
+    return api_finish(status, &sink, out_error);
+}
