@@ -1,0 +1,118 @@
+// Float arithmetic, lane by lane. f32 and f64 are the machine's; an operation on f16 or bf16 is one f32
+// operation between exact conversions and one rounding to nearest even. Transcendental functions are
+// the C library's. Built without contraction and fast-math.
+#include <math.h>
+
+#include "ir/interp_internal.h"
+
+#define LANES(inst) for (uint32_t l = 0; l < (inst)->lanes; l++)
+
+#define WORD_TO_F16(w) f16_to_f32((uint16_t)(w))
+#define WORD_TO_BF16(w) bf16_to_f32((uint16_t)(w))
+#define WORD_TO_F32(w) f32_from_bits((uint32_t)(w))
+#define WORD_TO_F64(w) f64_from_bits(w)
+#define F16_TO_WORD(x) f16_from_f32(x)
+#define BF16_TO_WORD(x) bf16_from_f32(x)
+#define F32_TO_WORD(x) f32_to_bits(x)
+#define F64_TO_WORD(x) f64_to_bits(x)
+
+// One handler `run_NAME_TYPE` that computes fn(a, b, c) of the operands it has.
+#define FLOAT_HANDLER(name, TYPE, T, ARGS, fn)                                                     \
+    static bool run_##name##_##TYPE(Interp *in, const InterpInst *inst, uint64_t *frame) {         \
+        (void)in;                                                                                  \
+        const uint64_t *a_ = frame + inst->src[0], *b_ = frame + inst->src[1];                     \
+        const uint64_t *c_ = frame + inst->src[2];                                                 \
+        uint64_t *r_ = frame + inst->dst;                                                          \
+        (void)b_, (void)c_;                                                                        \
+        LANES(inst) {                                                                              \
+            T r = fn(ARGS(TYPE));                                                                  \
+            r_[l] = TYPE##_TO_WORD(r);                                                             \
+        }                                                                                          \
+        return true;                                                                               \
+    }
+#define ARGS1(TYPE) WORD_TO_##TYPE(a_[l])
+#define ARGS2(TYPE) WORD_TO_##TYPE(a_[l]), WORD_TO_##TYPE(b_[l])
+#define ARGS3(TYPE) WORD_TO_##TYPE(a_[l]), WORD_TO_##TYPE(b_[l]), WORD_TO_##TYPE(c_[l])
+
+// fn32 and fn64 are functions or macros of the operands.
+#define FLOAT_OP(name, ARGS, fn32, fn64)                                                           \
+    FLOAT_HANDLER(name, F16, float, ARGS, fn32)                                                    \
+    FLOAT_HANDLER(name, BF16, float, ARGS, fn32)                                                   \
+    FLOAT_HANDLER(name, F32, float, ARGS, fn32)                                                    \
+    FLOAT_HANDLER(name, F64, double, ARGS, fn64)
+
+// NaN if any is NaN, -0 < +0.
+#define DEFINE_MIN_MAX(suffix, T)                                                                  \
+    static T add_##suffix(T a, T b) { return a + b; }                                              \
+    static T sub_##suffix(T a, T b) { return a - b; }                                              \
+    static T mul_##suffix(T a, T b) { return a * b; }                                              \
+    static T div_##suffix(T a, T b) { return a / b; }                                              \
+    static T pick_##suffix(T a, T b, bool want_larger) {                                           \
+        if (a == b) return (__builtin_signbit(a) != 0) == want_larger ? b : a;                     \
+        return (a > b) == want_larger ? a : b;                                                     \
+    }                                                                                              \
+    static T maximum_##suffix(T a, T b) {                                                          \
+        return a != a || b != b ? a + b : pick_##suffix(a, b, true);                               \
+    }                                                                                              \
+    static T minimum_##suffix(T a, T b) {                                                          \
+        return a != a || b != b ? a + b : pick_##suffix(a, b, false);                              \
+    }                                                                                              \
+    static T maxnum_##suffix(T a, T b) {                                                           \
+        return a != a ? b : b != b ? a : pick_##suffix(a, b, true);                                \
+    }                                                                                              \
+    static T minnum_##suffix(T a, T b) {                                                           \
+        return a != a ? b : b != b ? a : pick_##suffix(a, b, false);                               \
+    }
+DEFINE_MIN_MAX(f32, float)
+DEFINE_MIN_MAX(f64, double)
+
+// Two roundings: that of the root and that of the quotient.
+static float rsqrt_f32(float a) { return 1.0f / sqrtf(a); }
+static double rsqrt_f64(double a) { return 1.0 / sqrt(a); }
+
+FLOAT_OP(addf, ARGS2, add_f32, add_f64)
+FLOAT_OP(subf, ARGS2, sub_f32, sub_f64)
+FLOAT_OP(mulf, ARGS2, mul_f32, mul_f64)
+FLOAT_OP(divf, ARGS2, div_f32, div_f64)
+FLOAT_OP(maximumf, ARGS2, maximum_f32, maximum_f64)
+FLOAT_OP(minimumf, ARGS2, minimum_f32, minimum_f64)
+FLOAT_OP(maxnumf, ARGS2, maxnum_f32, maxnum_f64)
+FLOAT_OP(minnumf, ARGS2, minnum_f32, minnum_f64)
+FLOAT_OP(negf, ARGS1, -, -)
+FLOAT_OP(exp, ARGS1, expf, exp)
+FLOAT_OP(log, ARGS1, logf, log)
+FLOAT_OP(sqrt, ARGS1, sqrtf, sqrt)
+FLOAT_OP(rsqrt, ARGS1, rsqrt_f32, rsqrt_f64)
+FLOAT_OP(tanh, ARGS1, tanhf, tanh)
+FLOAT_OP(erf, ARGS1, erff, erf)
+FLOAT_OP(sin, ARGS1, sinf, sin)
+FLOAT_OP(cos, ARGS1, cosf, cos)
+FLOAT_OP(absf, ARGS1, fabsf, fabs)
+FLOAT_OP(floor, ARGS1, floorf, floor)
+FLOAT_OP(ceil, ARGS1, ceilf, ceil)
+FLOAT_OP(roundeven, ARGS1, __builtin_rintf, __builtin_rint) // nearest even is the default mode
+FLOAT_HANDLER(fma, F32, float, ARGS3, fmaf)
+FLOAT_HANDLER(fma, F64, double, ARGS3, fma)
+
+#define ROW(kind, name)                                                                            \
+    [kind] = {[IR_TYPE_F16] = run_##name##_F16, [IR_TYPE_BF16] = run_##name##_BF16,                \
+              [IR_TYPE_F32] = run_##name##_F32, [IR_TYPE_F64] = run_##name##_F64}
+
+InterpRun interp_float_op(IrOpKind kind, IrTypeKind type) {
+    static const InterpRun runs[NUM_IR_OP_KINDS][IR_TYPE_F64 + 1] = {
+        ROW(IR_ARITH_ADDF, addf),         ROW(IR_ARITH_SUBF, subf),
+        ROW(IR_ARITH_MULF, mulf),         ROW(IR_ARITH_DIVF, divf),
+        ROW(IR_ARITH_NEGF, negf),         ROW(IR_ARITH_MAXIMUMF, maximumf),
+        ROW(IR_ARITH_MINIMUMF, minimumf), ROW(IR_ARITH_MAXNUMF, maxnumf),
+        ROW(IR_ARITH_MINNUMF, minnumf),   ROW(IR_MATH_EXP, exp),
+        ROW(IR_MATH_LOG, log),            ROW(IR_MATH_SQRT, sqrt),
+        ROW(IR_MATH_RSQRT, rsqrt),        ROW(IR_MATH_TANH, tanh),
+        ROW(IR_MATH_ERF, erf),            ROW(IR_MATH_SIN, sin),
+        ROW(IR_MATH_COS, cos),            ROW(IR_MATH_ABSF, absf),
+        ROW(IR_MATH_FLOOR, floor),        ROW(IR_MATH_CEIL, ceil),
+        ROW(IR_MATH_ROUNDEVEN, roundeven),
+        [IR_MATH_FMA] = {[IR_TYPE_F32] = run_fma_F32, [IR_TYPE_F64] = run_fma_F64},
+        [IR_VECTOR_FMA] = {[IR_TYPE_F32] = run_fma_F32, [IR_TYPE_F64] = run_fma_F64},
+    };
+    return type <= IR_TYPE_F64 ? runs[kind][type] : NULL;
+}
