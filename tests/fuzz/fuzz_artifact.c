@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 static void repair(uint8_t *bytes, size_t len) {
     ArtifactHeader header;
     SectionEntry sections[ARTIFACT_MAX_SECTIONS];
-    bytes[0] = ARTIFACT_MAGIC[0];
+    bytes[0] = (uint8_t)ARTIFACT_MAGIC[0];
     memcpy(&header, bytes, sizeof header);
     memcpy(sections, bytes + sizeof header, sizeof sections);
     for (size_t i = 0; i < ARRAY_LEN(sections); i++)
