@@ -97,6 +97,9 @@ IrValue *buf_expand(Builder *b, IrValue *memref, const IrAttr *reassociation, ui
                     const int64_t *shape);
 // NULL if the layout of a group is not contiguous.
 IrValue *buf_collapse(Builder *b, IrValue *memref, const IrAttr *reassociation);
+// Which of the sizes of a slice are dimensions of its result: dimensions of size 1 may be dropped. Where
+// several fit, the first are kept.
+void buf_kept_dims(const int64_t *sizes, uint32_t rank, const IrType *to, bool *out_kept);
 // The memref.subview of a tensor slice op; operands of the op go through the map.
 IrValue *buf_subview(Bufferizer *bz, Builder *b, IrValue *base, const IrOp *slice,
                      const IrType *tensor);

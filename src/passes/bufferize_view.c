@@ -92,14 +92,10 @@ IrValue *buf_collapse(Builder *b, IrValue *memref, const IrAttr *reassociation) 
     return reshape(b, IR_MEMREF_COLLAPSE_SHAPE, memref, reassociation, to);
 }
 
-// Which dims of the sizes survive in the tensor's shape: those of size 1 may be dropped. Matches
-// greedily from the front, as mlir does.
-static void kept_dims(const int64_t *sizes, uint32_t rank, const IrType *tensor, bool *out_kept) {
-    uint32_t t = 0, to_drop = rank - tensor->rank;
+void buf_kept_dims(const int64_t *sizes, uint32_t rank, const IrType *to, bool *out_kept) {
+    uint32_t t = 0;
     for (uint32_t d = 0; d < rank; d++) {
-        bool fits = t < tensor->rank && sizes[d] == tensor->shape[t];
-        out_kept[d] = fits && !(sizes[d] == 1 && to_drop > 0 && tensor->rank - t > rank - d - 1);
-        if (sizes[d] == 1 && to_drop > 0 && !out_kept[d]) to_drop--;
+        out_kept[d] = t < to->rank && sizes[d] == to->shape[t];
         if (out_kept[d]) t++;
     }
 }
@@ -120,7 +116,7 @@ IrValue *buf_subview(Bufferizer *bz, Builder *b, IrValue *base, const IrOp *slic
     int64_t from_strides[BUF_MAX_RANK], offset, shape[BUF_MAX_RANK], out_strides[BUF_MAX_RANK];
     ir_memref_strides(base->type, from_strides, &offset);
     bool kept[BUF_MAX_RANK];
-    kept_dims(sizes->values, rank, tensor, kept);
+    buf_kept_dims(sizes->values, rank, tensor, kept);
     uint32_t out_rank = 0;
     for (uint32_t d = 0; d < rank; d++) {
         int64_t at = offsets->values[d], step = strides->values[d];
