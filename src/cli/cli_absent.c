@@ -8,7 +8,4 @@
         return STATUS_ENVIRONMENT;                                                                 \
     }
 ABSENT(COMPILE)
-ABSENT(RUN)
 ABSENT(OPT)
-ABSENT(EVAL)
-ABSENT(BENCH)

@@ -1,5 +1,7 @@
 // An artifact as `ingot inspect` shows it: what was compiled, memory to the byte, entries, kernels.
 #include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/inspect.h"
@@ -54,7 +56,7 @@ static void put_levels_json(JsonWriter *json, const Artifact *artifact) {
         json_put_string(json, "name", artifact_string(artifact, level->name));
         json_put_uint(json, "code_bytes", artifact->sections[level->section].len_bytes);
         json_put_bool(json, "runs_here",
-                  (cpu_host_features() & level->required_features) == level->required_features);
+                      (cpu_host_features() & level->required_features) == level->required_features);
         json_end_object(json);
     }
     json_end_array(json);
@@ -89,11 +91,26 @@ static void put_kernels_json(JsonWriter *json, const Artifact *artifact) {
         json_begin_object(json, "code_bytes");
         for (uint64_t level = 0; level < artifact->plan->levels.count; level++)
             json_put_uint(json, artifact_string(artifact, artifact->levels[level].name),
-                      code_bytes(artifact, level, k));
+                          code_bytes(artifact, level, k));
         json_end_object(json);
         json_end_object(json);
     }
     json_end_array(json);
+}
+
+// What the compiler wrote about its work: an object, put in as it is.
+static void put_manifest(JsonWriter *json, const Artifact *artifact) {
+    const uint8_t *text;
+    const SectionEntry *section = artifact_find_section(artifact, SECTION_MANIFEST, 0, &text);
+    if (!section) return;
+    json_t *manifest = json_loadb((const char *)text, section->len_bytes, 0, NULL);
+    char *compact = manifest ? json_dumps(manifest, JSON_COMPACT) : NULL;
+    if (compact)
+        json_put_raw(json, "manifest", compact);
+    else
+        json_put_null(json, "manifest");
+    free(compact);
+    json_decref(manifest);
 }
 
 static void put_as_json(const Artifact *artifact, uint64_t file_bytes, bool is_verified) {
@@ -117,9 +134,7 @@ static void put_as_json(const Artifact *artifact, uint64_t file_bytes, bool is_v
     put_entries_json(&json, artifact);
     json_put_uint(&json, "num_kernels", plan->kernels.count);
     put_kernels_json(&json, artifact);
-    const uint8_t *manifest;
-    const SectionEntry *section = artifact_find_section(artifact, SECTION_MANIFEST, 0, &manifest);
-    if (section) json_put_string_n(&json, "manifest", (const char *)manifest, section->len_bytes);
+    put_manifest(&json, artifact);
     json_end_object(&json);
     put_document(&out);
 }

@@ -93,3 +93,8 @@ void json_put_real(JsonWriter *writer, const char *key, double value) {
     }
     strbuf_puts(writer->out, text);
 }
+
+void json_put_raw(JsonWriter *writer, const char *key, const char *text) {
+    item(writer, key);
+    strbuf_puts(writer->out, text);
+}

@@ -26,5 +26,7 @@ void json_put_bool(JsonWriter *writer, const char *key, bool value);
 void json_put_null(JsonWriter *writer, const char *key);
 // Shortest text that reads back as the same double; not finite: null.
 void json_put_real(JsonWriter *writer, const char *key, double value);
+// text is JSON already.
+void json_put_raw(JsonWriter *writer, const char *key, const char *text);
 
 #endif

@@ -1,0 +1,199 @@
+// `ingot bench`: tokens per second of reading a prompt and of generating, measured separately, each
+// from a context of --depth tokens; the artifact is opened anew for every run, which gives the time
+// to start.
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/model.h"
+
+typedef struct BenchRun {
+    uint64_t start_ns, prefill_ns, decode_ns;
+} BenchRun;
+
+typedef struct BenchPlan {
+    uint64_t prefill, decode, depth, num_runs;
+} BenchPlan;
+
+// Any tokens do; these are the same on every run.
+static int32_t *make_tokens(uint64_t count, uint32_t vocab_size) {
+    int32_t *ids = base_alloc(count, sizeof *ids);
+    for (uint64_t i = 0; i < count; i++)
+        ids[i] = (int32_t)(((17 + 13 * i) % 1000 + 100) % vocab_size);
+    return ids;
+}
+
+static Status measure(Cli *cli, const char *path, const BenchPlan *plan, BenchRun *out_run) {
+    Model model;
+    TRY(model_open(cli, path, &model));
+    out_run->start_ns = model.open_ns;
+    uint64_t count = MAX(MAX(plan->prefill, plan->decode), plan->depth);
+    int32_t *ids = make_tokens(count, model.info.vocab_size);
+    Status status = STATUS_OK;
+    if (plan->prefill) {
+        status = model_prefill(cli, &model, ids, plan->depth);
+        uint64_t begin = clock_ns();
+        if (status == STATUS_OK) status = model_prefill(cli, &model, ids, plan->prefill);
+        out_run->prefill_ns = clock_ns() - begin;
+        ingot_session_reset(model.session);
+    }
+    if (plan->decode && status == STATUS_OK) {
+        status = model_prefill(cli, &model, ids, plan->depth);
+        uint64_t begin = clock_ns();
+        for (uint64_t i = 0; i < plan->decode && status == STATUS_OK; i++)
+            status = model_decode(cli, &model, ids[i]);
+        out_run->decode_ns = clock_ns() - begin;
+    }
+    free(ids);
+    model_close(&model);
+    return status;
+}
+
+typedef struct Spread {
+    double median, min, max;
+} Spread;
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+// Of units per second for each run, or of the plain nanoseconds if units is 0.
+static Spread spread_of(const BenchRun *runs, size_t num_runs, size_t field_offset,
+                        uint64_t units) {
+    double *values = base_alloc(num_runs, sizeof *values);
+    for (size_t i = 0; i < num_runs; i++) {
+        uint64_t ns = *(const uint64_t *)(const void *)((const char *)&runs[i] + field_offset);
+        values[i] = units ? (double)units * 1e9 / (double)MAX(ns, (uint64_t)1) : (double)ns;
+    }
+    qsort(values, num_runs, sizeof *values, compare_doubles);
+    Spread spread = {.min = values[0], .max = values[num_runs - 1]};
+    spread.median =
+        num_runs % 2 ? values[num_runs / 2] : (values[num_runs / 2 - 1] + values[num_runs / 2]) / 2;
+    free(values);
+    return spread;
+}
+
+static double load_average(void) {
+    double load = 0;
+    FILE *file = fopen("/proc/loadavg", "re");
+    if (!file) return 0;
+    if (fscanf(file, "%lf", &load) != 1) load = 0;
+    fclose(file);
+    return load;
+}
+
+static void put_speed_json(JsonWriter *json, const char *key, Spread spread) {
+    char name[64];
+    json_put_real(json, key, spread.median);
+    snprintf(name, sizeof name, "%s_min", key);
+    json_put_real(json, name, spread.min);
+    snprintf(name, sizeof name, "%s_max", key);
+    json_put_real(json, name, spread.max);
+}
+
+static void put_json(const BenchPlan *plan, const BenchRun *runs, uint32_t threads, double load) {
+    size_t n = plan->num_runs;
+    StrBuf out = {0};
+    JsonWriter json = {.out = &out};
+    json_begin_object(&json, NULL);
+    json_put_string(&json, "schema", "ingot-bench");
+    json_put_uint(&json, "schema_version", 1);
+    json_put_uint(&json, "prefill_tokens", plan->prefill);
+    json_put_uint(&json, "decode_tokens", plan->decode);
+    json_put_uint(&json, "depth_tokens", plan->depth);
+    json_put_uint(&json, "threads", threads);
+    json_put_real(&json, "load_average_before", load);
+    if (plan->prefill)
+        put_speed_json(&json, "prefill_tokens_per_s",
+                       spread_of(runs, n, offsetof(BenchRun, prefill_ns), plan->prefill));
+    if (plan->decode)
+        put_speed_json(&json, "decode_tokens_per_s",
+                       spread_of(runs, n, offsetof(BenchRun, decode_ns), plan->decode));
+    json_put_uint(&json, "peak_rss_bytes", peak_rss_bytes());
+    json_put_uint(&json, "start_ns",
+                  (uint64_t)spread_of(runs, n, offsetof(BenchRun, start_ns), 0).median);
+    json_begin_array(&json, "runs");
+    for (size_t i = 0; i < n; i++) {
+        json_begin_object(&json, NULL);
+        json_put_uint(&json, "start_ns", runs[i].start_ns);
+        if (plan->prefill) json_put_uint(&json, "prefill_ns", runs[i].prefill_ns);
+        if (plan->decode) json_put_uint(&json, "decode_ns", runs[i].decode_ns);
+        json_end_object(&json);
+    }
+    json_end_array(&json);
+    json_end_object(&json);
+    put_document(&out);
+}
+
+// As many digits as the spread supports: a median of 1234 that varies by 50 is 1230.
+static double rounded(Spread spread) {
+    double width = spread.max - spread.min;
+    if (!(width > 0)) return spread.median;
+    double unit = pow(10, floor(log10(width / 2)));
+    return round(spread.median / unit) * unit;
+}
+
+static void put_row(StrBuf *out, const char *what, uint64_t tokens, uint64_t depth, Spread spread) {
+    strbuf_printf(out, "| %s %" PRIu64 " | %" PRIu64 " | %.6g | %.5g to %.5g |\n", what, tokens,
+                  depth, rounded(spread), spread.min, spread.max);
+}
+
+static void put_markdown(const char *path, const BenchPlan *plan, const BenchRun *runs,
+                         uint32_t threads) {
+    StrBuf out = {0};
+    size_t n = plan->num_runs;
+    char text[32];
+    strbuf_printf(&out, "%s, %u threads, %zu runs after a warm-up\n\n", path, threads, n);
+    strbuf_puts(&out, "| test | depth | tokens/s, median | range |\n|---|---:|---:|---:|\n");
+    if (plan->prefill)
+        put_row(&out, "prefill", plan->prefill, plan->depth,
+                spread_of(runs, n, offsetof(BenchRun, prefill_ns), plan->prefill));
+    if (plan->decode)
+        put_row(&out, "decode", plan->decode, plan->depth,
+                spread_of(runs, n, offsetof(BenchRun, decode_ns), plan->decode));
+    Spread start = spread_of(runs, n, offsetof(BenchRun, start_ns), 0);
+    strbuf_printf(&out, "\nstart %.0f ms (from open to ready), peak memory %s bytes\n",
+                  start.median * 1e-6, grouped(peak_rss_bytes(), text));
+    put_document(&out);
+}
+
+static Status measure_all(Cli *cli, const char *path, const BenchPlan *plan, BenchRun *runs) {
+    progress_begin("bench");
+    Status status = STATUS_OK;
+    for (uint64_t i = 0; i <= plan->num_runs && status == STATUS_OK; i++) {
+        BenchRun warm_up = {0};
+        status = measure(cli, path, plan, i ? &runs[i - 1] : &warm_up);
+        progress_update(i, plan->num_runs, "runs");
+    }
+    progress_end();
+    return status;
+}
+
+Status verb_BENCH(Cli *cli) {
+    TRY(check_positional(cli, 1, 1, "an artifact"));
+    const char *path = cli->args.positional[0];
+    BenchPlan plan = {
+        .prefill = args_count(&cli->args, OPT_PREFILL, 512),
+        .decode = args_count(&cli->args, OPT_DECODE, 64),
+        .depth = args_count(&cli->args, OPT_DEPTH, 0),
+        .num_runs = args_count(&cli->args, OPT_RUNS, 5),
+    };
+    if (!plan.prefill && !plan.decode)
+        return usage_error(&cli->sink, DIAG_U0005,
+                           "--prefill 0 and --decode 0 leave nothing to measure");
+    double load = load_average();
+    if (load > 0.5 && !cli->is_quiet)
+        fprintf(stderr, "ingot: note: other programs are running (load average %.2f)\n", load);
+    Model model;
+    TRY(model_open(cli, path, &model));
+    uint32_t threads = model.info.num_threads;
+    model_close(&model);
+    BenchRun *runs = base_alloc(plan.num_runs, sizeof *runs);
+    Status status = measure_all(cli, path, &plan, runs);
+    if (status == STATUS_OK && cli->is_json) put_json(&plan, runs, threads, load);
+    if (status == STATUS_OK && !cli->is_json) put_markdown(path, &plan, runs, threads);
+    free(runs);
+    return status;
+}

@@ -1,0 +1,20 @@
+// The prompt of `ingot run`: where its text comes from and which tokens it is.
+#ifndef INGOT_CLI_PROMPT_H
+#define INGOT_CLI_PROMPT_H
+
+#include "cli/model.h"
+
+typedef struct Prompt {
+    char *text;
+    uint64_t len;
+    int32_t *ids; // after prompt_encode
+    size_t num_ids;
+} Prompt;
+
+// Reads -p, -f or standard input (the argument -); exactly one of them must be given.
+Status prompt_read(Cli *cli, Prompt *out_prompt) MUST_USE;
+// Makes the tokens: plain text, or with --chat the model's template around it.
+Status prompt_encode(Cli *cli, const Model *model, Prompt *prompt) MUST_USE;
+void prompt_deinit(Prompt *prompt);
+
+#endif
