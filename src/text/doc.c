@@ -131,7 +131,7 @@ static Status build_map(Builder *b, unsigned depth, DocNode *node) {
 
 // Builds the node the current event begins. *out is written only with a whole node.
 static Status build_node(Builder *b, unsigned depth, DocNode **out) {
-    if (depth > DOC_MAX_DEPTH)
+    if (depth >= DOC_MAX_DEPTH)
         return diag_error(b->sink, DIAG_R0007, event_span(b), "nested deeper than %d",
                           DOC_MAX_DEPTH);
     DocNode *node = ARENA_NEW(&b->sink->arena, DocNode);
