@@ -259,7 +259,8 @@ static void read_list(Reader *r, const DocNode *node, const char *path) {
 static void read_entry(Reader *r, const DocNode *node, const char *prefix, void *base) {
     char path[MAX_PATH_CHARS];
     int len = snprintf(path, sizeof path, "%s%s", prefix, node->key);
-    if (len < 0 || len >= MAX_PATH_CHARS - 4) {
+    // A key that holds a separator must not be taken for a path.
+    if (len < 0 || len >= MAX_PATH_CHARS - 4 || strpbrk(node->key, ".[]")) {
         refuse_key(r, node, prefix);
         return;
     }
