@@ -19,8 +19,8 @@
 // Results are the same to the bit for every number of threads and every way a prompt is cut.
 //
 // An artifact holds machine code: open only files that you would run as a program.
-#ifndef INGOT_H
-#define INGOT_H
+#ifndef INGOT_INGOT_H
+#define INGOT_INGOT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -45,6 +45,11 @@ uint64_t plan_executor_bytes(const PlanHeader *plan) {
     return per_worker * plan->max_threads + scalars + plan->steps.count * PLAN_BOUND_STEP_BYTES;
 }
 
+uint64_t plan_runtime_bytes(const PlanHeader *plan) {
+    return plan_executor_bytes(plan) + (uint64_t)plan->vocab_size * PLAN_SAMPLER_TOKEN_BYTES +
+           2 * (uint64_t)plan->max_pages * sizeof(int32_t) + PLAN_RUNTIME_FIXED_BYTES;
+}
+
 static bool stays_mapped(uint32_t kind) {
     return kind == SECTION_STRINGS || kind == SECTION_TOKENIZER || kind == SECTION_TEMPLATE ||
            kind == SECTION_PLAN;

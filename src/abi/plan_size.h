@@ -10,9 +10,11 @@
 #define PLAN_MAX_SPACE_BYTES ((uint64_t)1 << 46) // larger spaces are refused as nonsense
 
 enum {
-    PLAN_HUGE_FROM_BYTES = 4 << 20, // spaces from this size on lie in 2 MiB pages
-    PLAN_BOUND_STEP_BYTES = 64,     // the executor's own record of a step
-    PLAN_NUM_PARTS = 8,             // lines of PlanMemory
+    PLAN_HUGE_FROM_BYTES = 4 << 20,       // spaces from this size on lie in 2 MiB pages
+    PLAN_BOUND_STEP_BYTES = 64,           // the executor's own record of a step
+    PLAN_SAMPLER_TOKEN_BYTES = 8,         // a sampler's weight per token of the vocabulary
+    PLAN_RUNTIME_FIXED_BYTES = 128 << 10, // sampler's tables, tokenizer's and session's objects
+    PLAN_NUM_PARTS = 8,                   // lines of PlanMemory
 };
 
 // Resident bytes of a mapping that holds `bytes`: a multiple of the page size it gets.
@@ -33,9 +35,11 @@ typedef struct PlanIoLayout {
 PlanIoLayout plan_io_layout(const PlanHeader *plan, uint32_t largest_bucket);
 
 // Bytes of the executor's bindings (a pointer per worker and buffer, scalars, steps), not rounded.
-// PlanHeader.runtime_bytes holds these and what tokenizer and sampler keep. The counts of the
-// header's tables buffers, scalars and steps must be set.
+// The counts of the header's tables buffers, scalars and steps must be set.
 uint64_t plan_executor_bytes(const PlanHeader *plan);
+// What PlanHeader.runtime_bytes is set to: the bindings, a sampler, a session's page table and the
+// list of free pages, and a fixed allowance for the small objects around them.
+uint64_t plan_runtime_bytes(const PlanHeader *plan);
 
 // Resident memory by part, in this order; total_bytes is their sum.
 typedef struct PlanMemory {

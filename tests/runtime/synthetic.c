@@ -349,7 +349,7 @@ void synthetic_write(const char *path, const SyntheticOptions *options) {
         {.kind = SECTION_CODE, .len_bytes = code_bytes},
         {.kind = SECTION_WEIGHTS, .len_bytes = plan.header.weights_bytes},
     };
-    plan.header.runtime_bytes = plan_executor_bytes(&plan.header);
+    plan.header.runtime_bytes = plan_runtime_bytes(&plan.header);
     PlanMemory memory = plan_memory(&plan.header, lengths, ARRAY_LEN(lengths));
     for (unsigned i = 0; i < PLAN_NUM_PARTS; i++)
         (void)plan_memory_part(&memory, i, &parts[i].bytes);

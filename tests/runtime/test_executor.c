@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "runtime/sampler.h"
 #include "runtime/session.h"
 #include "synthetic.h"
 
@@ -266,6 +267,19 @@ static void test_memory_is_the_plan(void **state) {
 }
 
 // A plan larger than the machine is refused in words, not by the kernel's killer.
+// The planner cannot ask the sampler how much it takes; it is told right.
+static void test_sampler_fits_its_plan(void **state) {
+    Fixture *fixture = *state;
+    PlanHeader plan = *fixture->artifact.plan;
+    const uint32_t vocab_sizes[] = {1, 301, 49152, 262144};
+    for (size_t i = 0; i < ARRAY_LEN(vocab_sizes); i++) {
+        plan.vocab_size = vocab_sizes[i];
+        uint64_t room = plan_runtime_bytes(&plan) - plan_executor_bytes(&plan);
+        assert_true(sampler_size_bytes(vocab_sizes[i]) + (64 << 10) <= room);
+        assert_true(sampler_size_bytes(vocab_sizes[i]) + (128 << 10) >= room - (64 << 10));
+    }
+}
+
 static void test_too_much_memory(void **state) {
     Fixture *fixture = *state;
     char *path = synthetic_path("huge");
@@ -293,6 +307,7 @@ int main(void) {
         cmocka_unit_test(test_profile),
         cmocka_unit_test(test_memory_is_the_plan),
         cmocka_unit_test(test_too_much_memory),
+        cmocka_unit_test(test_sampler_fits_its_plan),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
