@@ -93,6 +93,21 @@ static Status open_memory(Executor *executor, DiagSink *sink) {
                         sink, &executor->bindings);
 }
 
+// Copies code into memory that becomes executable afterwards, for files on a file system that
+// forbids execution. NULL with errno if that is forbidden too.
+static uint8_t *copy_code(const Artifact *artifact, const SectionEntry *entry, uint64_t bytes) {
+    uint8_t *code = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (code == MAP_FAILED) return NULL;
+    const uint8_t *data = artifact->data[entry - artifact->sections];
+    memcpy(code, data, entry->len_bytes);
+    (void)madvise((void *)data, bytes, MADV_DONTNEED);
+    if (mprotect(code, bytes, PROT_READ | PROT_EXEC) == 0) return code;
+    int error = errno;
+    munmap(code, bytes);
+    errno = error;
+    return NULL;
+}
+
 // The code of the chosen level, executable and not writable; all its pages are touched.
 static Status open_code(Executor *executor, DiagSink *sink) {
     const Artifact *artifact = executor->artifact;
@@ -100,9 +115,11 @@ static Status open_code(Executor *executor, DiagSink *sink) {
     uint64_t bytes = align_up(entry->len_bytes, ARTIFACT_PAGE_BYTES);
     uint8_t *code =
         mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, artifact->fd, (off_t)entry->offset);
-    if (code == MAP_FAILED) {
+    if (code == MAP_FAILED) code = copy_code(artifact, entry, bytes);
+    if (!code) {
         DiagSpan span = {.file = artifact->path, .byte_offset = entry->offset};
-        Status status = diag_error(sink, DIAG_U0002, span, "cannot map code: %s", strerror(errno));
+        Status status = diag_error(sink, DIAG_U0002, span, "cannot map code for execution: %s",
+                                   strerror(errno));
         (void)status;
         return STATUS_IO;
     }

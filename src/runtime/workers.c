@@ -24,7 +24,7 @@ enum {
     // between two calls (sampling). Teams larger than the processors spin only as long as a barrier
     // takes when nobody is late.
     BARRIER_SPIN_NS = 20000,
-    RUN_SPIN_NS = 50000,
+    RUN_SPIN_NS = 100000,
     CROWDED_SPIN_NS = 1000,
 };
 
