@@ -7,32 +7,12 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-INGOT = os.path.abspath(sys.argv[1])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from support import INGOT, clean_environment, expect, expect_exit, main, run, scratch
+
 ESCAPE = b"\x1b"
-
-
-class Skip(Exception):
-    """Raised with the reason."""
-
-
-def run(*args, stdin=b"", env=None, **kwargs):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("INGOT_")}
-    environment.update(env or {})
-    return subprocess.run([INGOT, *args], input=stdin, capture_output=True, timeout=120,
-                          env=environment, **kwargs)
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
-def expect_exit(done, code):
-    expect(done.returncode == code,
-           f"exit {done.returncode} instead of {code}: {done.stderr.decode('utf-8', 'replace')[:300]}")
 
 
 def option_table():
@@ -143,7 +123,7 @@ def check_no_escape_without_a_terminal():
 def terminal_output(*args, env):
     """What the program writes when both streams are a terminal."""
     master, slave = pty.openpty()
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("INGOT_")}
+    environment = clean_environment()
     for name in ("NO_COLOR", "CLICOLOR_FORCE"):
         environment.pop(name, None)
     environment.update(env)
@@ -193,7 +173,7 @@ def check_missing_file_is_6():
 
 
 def check_invalid_file_is_3():
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         for name, text, args in (("a.ingot", b"no artifact" * 400, ["run", "-p", "x"]),
                                  ("a.gguf", b"GGUF" + b"\xff" * 60, ["inspect"]),
                                  ("a.mlir", b"func.func @f( {", ["opt"]),
@@ -255,22 +235,5 @@ def check_a_bug_is_70():
     expect(exit_after_signal(signal.SIGABRT) == 70, "an abort is 70")
 
 
-def main():
-    failed = 0
-    for name, function in list(globals().items()):
-        if not name.startswith("check_"):
-            continue
-        label = name[6:].replace("_", "-")
-        try:
-            function()
-            print(f"ok {label}", flush=True)
-        except Skip as reason:
-            print(f"skip {label}: {reason}", flush=True)
-        except Exception as error:  # pylint: disable=broad-except
-            failed += 1
-            print(f"not ok {label}: {type(error).__name__}: {error}", flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(globals())

@@ -1,0 +1,80 @@
+"""What the script tests share: running ingot, checks, and the loop over a module's check_* functions.
+
+Each check prints one line: `ok NAME`, `not ok NAME: why`, `skip NAME: why`.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+INGOT = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
+RECIPE = os.path.join(ROOT, "data", "recipes", "smollm2-135m.yaml")
+
+
+class Skip(Exception):
+    """Raised with the reason."""
+
+
+def clean_environment(extra=None):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("INGOT_")}
+    environment.update(extra or {})
+    return environment
+
+
+def run(*args, stdin=b"", env=None, timeout=120, **kwargs):
+    return subprocess.run([INGOT, *map(str, args)], input=stdin, capture_output=True,
+                          timeout=timeout, env=clean_environment(env), **kwargs)
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def expect_exit(done, code):
+    expect(done.returncode == code, f"exit {done.returncode} instead of {code}: "
+           f"{done.stderr.decode('utf-8', 'replace')[:600]}")
+
+
+def run_well(*args, **kwargs):
+    """Runs and expects exit 0; returns what was on stdout."""
+    done = run(*args, **kwargs)
+    expect_exit(done, 0)
+    return done.stdout
+
+
+def real_model():
+    path = os.environ.get("INGOT_MODEL")
+    if not path or not os.path.exists(path):
+        raise Skip("INGOT_MODEL names no model file (`./dev fetch` downloads one)")
+    return path
+
+
+def golden_folder():
+    folder = os.environ.get("INGOT_GOLDEN_DIR")
+    if not folder or not os.path.isdir(os.path.join(folder, "smollm2-135m")):
+        raise Skip("INGOT_GOLDEN_DIR holds no smollm2-135m")
+    return os.path.join(folder, "smollm2-135m")
+
+
+def scratch():
+    return tempfile.TemporaryDirectory(prefix="ingot-test-")
+
+
+def main(module):
+    """Runs the check_* functions of a module (its globals()) in order of definition."""
+    failed = 0
+    for name, function in list(module.items()):
+        if not name.startswith("check_"):
+            continue
+        label = name[6:].replace("_", "-")
+        try:
+            note = function()
+            print(f"ok {label}" + (f" ({note})" if note else ""), flush=True)
+        except Skip as reason:
+            print(f"skip {label}: {reason}", flush=True)
+        except Exception as error:  # pylint: disable=broad-except
+            failed += 1
+            print(f"not ok {label}: {type(error).__name__}: {error}", flush=True)
+    sys.exit(1 if failed else 0)
