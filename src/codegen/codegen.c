@@ -12,8 +12,8 @@
 
 static const char target_triple[] = "x86_64-unknown-linux-gnu";
 
-// Redundant loads and index arithmetic go; the kernels are scheduled already, and more passes bought
-// nothing on them (docs/kernel_abi.md).
+// Redundant loads and index arithmetic go; the kernels are scheduled already, and more passes
+// bought nothing on them.
 static const char ir_passes[] = "function(early-cse)";
 
 static void init_llvm(void) {
@@ -28,7 +28,9 @@ static void init_llvm_once(void) {
     pthread_once(&once, init_llvm);
 }
 
-const char *codegen_llvm_version(void) { return LLVM_VERSION_STRING; }
+const char *codegen_llvm_version(void) {
+    return LLVM_VERSION_STRING;
+}
 
 // ---------------------------------------------------------------- one function
 
@@ -105,8 +107,9 @@ static Status compile_function(const IrModule *m, const IrOp *func, CpuLevel lev
     if (status == STATUS_OK) status = emit_object(module, machine, func, sink, &object);
     if (status == STATUS_OK && llvm_error) status = llvm_failed(sink, func, llvm_error);
     if (status == STATUS_OK)
-        status = codegen_object_link((const uint8_t *)LLVMGetBufferStart(object),
-                                     LLVMGetBufferSize(object), ir_symbol_name(func), sink, out_blob);
+        status =
+            codegen_object_link((const uint8_t *)LLVMGetBufferStart(object),
+                                LLVMGetBufferSize(object), ir_symbol_name(func), sink, out_blob);
     if (object) LLVMDisposeMemoryBuffer(object);
     if (module) LLVMDisposeModule(module);
     if (machine) LLVMDisposeTargetMachine(machine);
@@ -149,7 +152,8 @@ static void run_workers(Queue *queue, uint32_t num_threads) {
     uint32_t wanted = MIN(num_threads, MAX_WORKERS), started = 0;
     if (wanted > queue->num_jobs) wanted = (uint32_t)queue->num_jobs;
     // This thread is the first worker; a thread that cannot be started is one less.
-    while (started + 1 < wanted && pthread_create(&threads[started], NULL, work, queue) == 0) started++;
+    while (started + 1 < wanted && pthread_create(&threads[started], NULL, work, queue) == 0)
+        started++;
     work(queue);
     for (uint32_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
 }
@@ -170,8 +174,10 @@ static Status collect_diags(const Job *jobs, size_t num_jobs, DiagSink *sink) {
 static void assemble(const Job *jobs, size_t num_jobs, CodegenImage *out_image) {
     uint64_t total = 0;
     for (size_t i = 0; i < num_jobs; i++) total += jobs[i].blob.len_bytes;
-    CodegenImage image = {.bytes = base_alloc(total ? total : 1, 1), .num_functions = num_jobs,
-                          .functions = base_alloc(num_jobs ? num_jobs : 1, sizeof(CodegenFunction))};
+    CodegenImage image = {.bytes = base_alloc(total ? total : 1, 1),
+                          .num_functions = num_jobs,
+                          .functions =
+                              base_alloc(num_jobs ? num_jobs : 1, sizeof(CodegenFunction))};
     for (size_t i = 0; i < num_jobs; i++) {
         const CodegenBlob *blob = &jobs[i].blob;
         const char *name = ir_symbol_name(jobs[i].func);

@@ -22,7 +22,8 @@ static bool types_match(const IrOp *op, const IrIntrinsic *intrinsic) {
     uint32_t n = ir_intrinsic_num_operands(intrinsic);
     if (op->num_operands != n || op->num_results != 1) return false;
     for (uint32_t i = 0; i < n; i++) {
-        if (!ir_intrinsic_type_matches(intrinsic->operands[i], ir_op_operand(op, i)->type)) return false;
+        if (!ir_intrinsic_type_matches(intrinsic->operands[i], ir_op_operand(op, i)->type))
+            return false;
     }
     return ir_intrinsic_type_matches(intrinsic->result, ir_op_result(op, 0)->type);
 }
@@ -35,8 +36,8 @@ Status codegen_check_intrinsic(const IrOp *op, CpuLevel level, DiagSink *sink) {
         return unknown_intrinsic(op, name, sink);
     const CpuLevelInfo *info = cpu_level_info(level);
     if (!ir_intrinsic_is_available(intrinsic, info->required)) {
-        return diag_error(sink, DIAG_B0005, ir_loc_span(op->loc), "CPU level %s does not have \"%s\"",
-                          info->name, name);
+        return diag_error(sink, DIAG_B0005, ir_loc_span(op->loc),
+                          "CPU level %s does not have \"%s\"", info->name, name);
     }
     if (!types_match(op, intrinsic)) {
         return diag_error(sink, DIAG_B0003, ir_loc_span(op->loc), "\"%s\" has other operand types",

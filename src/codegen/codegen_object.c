@@ -20,7 +20,8 @@ typedef struct Object {
 } Object;
 
 static Status bad_object(const Object *o, const char *what) {
-    return diag_error(o->sink, DIAG_B0007, (DiagSpan){0}, "object code of @%s: %s", o->function, what);
+    return diag_error(o->sink, DIAG_B0007, (DiagSpan){0}, "object code of @%s: %s", o->function,
+                      what);
 }
 
 static bool in_range(uint64_t offset, uint64_t len, uint64_t total) {
@@ -28,7 +29,8 @@ static bool in_range(uint64_t offset, uint64_t len, uint64_t total) {
 }
 
 // Copies element i of a table, wherever it is aligned.
-static bool read_entry(const Object *o, const Elf64_Shdr *table, uint64_t i, void *out, size_t size) {
+static bool read_entry(const Object *o, const Elf64_Shdr *table, uint64_t i, void *out,
+                       size_t size) {
     uint64_t at;
     if (!size_mul(i, size, &at) || !in_range(at, size, table->sh_size)) return false;
     memcpy(out, o->bytes + table->sh_offset + at, size);
@@ -96,10 +98,11 @@ static Status symbol_place(const Object *o, const Elf64_Shdr *symtab, uint64_t n
     if (!read_entry(o, symtab, number, &sym, sizeof sym)) return bad_object(o, "bad symbol number");
     if (sym.st_shndx == SHN_UNDEF) {
         const char *name = symtab->sh_link < o->num_sections
-                               ? string_at(o, &o->sections[symtab->sh_link], sym.st_name) : NULL;
+                               ? string_at(o, &o->sections[symtab->sh_link], sym.st_name)
+                               : NULL;
         return diag_error(o->sink, DIAG_B0006, (DiagSpan){0},
-                          "kernel @%s needs the function %s, which kernels cannot call", o->function,
-                          name ? name : "?");
+                          "kernel @%s needs the function %s, which kernels cannot call",
+                          o->function, name ? name : "?");
     }
     if (sym.st_shndx >= o->num_sections || o->place[sym.st_shndx] == ABSENT ||
         sym.st_value > o->sections[sym.st_shndx].sh_size)
@@ -116,7 +119,7 @@ static Status apply_relocation(const Object *o, const Elf64_Shdr *symtab, const 
         return bad_object(o, "a relocation that is not PC-relative");
     if (!in_range(rela->r_offset, width, o->sections[target].sh_size))
         return bad_object(o, "a relocation outside its section");
-    int64_t symbol, place = o->place[target] + (int64_t)rela->r_offset;
+    int64_t symbol = 0, place = o->place[target] + (int64_t)rela->r_offset;
     TRY(symbol_place(o, symtab, ELF64_R_SYM(rela->r_info), &symbol));
     int64_t value;
     if (__builtin_add_overflow(symbol - place, rela->r_addend, &value) ||

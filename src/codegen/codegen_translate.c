@@ -1,5 +1,6 @@
-// One llvm.func to an LLVM module, op by op, through the C API; no op is dropped, merged or reordered
-// here. Blocks are visited in reverse postorder, so that values are known before their uses.
+// One llvm.func to an LLVM module, op by op, through the C API; no op is dropped, merged or
+// reordered here. Blocks are visited in reverse postorder, so that values are known before their
+// uses.
 #include "codegen/codegen_internal.h"
 
 #include <llvm-c/Analysis.h>
@@ -15,15 +16,15 @@ typedef struct Translation {
     LLVMModuleRef module;
     LLVMBuilderRef builder;
     LLVMValueRef function;
-    LLVMValueRef *values; // by dense index of the IR value
+    LLVMValueRef *values;   // by dense index of the IR value
     const IrBlock **blocks; // in the region's order
     LLVMBasicBlockRef *basic_blocks;
     uint32_t num_blocks;
 } Translation;
 
 static Status refuse(const Translation *t, const IrOp *op, const char *what) {
-    return diag_error(t->sink, DIAG_B0003, ir_loc_span(op->loc), "%s: %s", ir_op_info(op->kind)->name,
-                      what);
+    return diag_error(t->sink, DIAG_B0003, ir_loc_span(op->loc), "%s: %s",
+                      ir_op_info(op->kind)->name, what);
 }
 
 static LLVMValueRef operand(const Translation *t, const IrOp *op, uint32_t i) {
@@ -105,16 +106,28 @@ typedef struct Predicate {
 } Predicate;
 
 static const Predicate int_predicates[] = {
-    {"eq", LLVMIntEQ}, {"ne", LLVMIntNE}, {"slt", LLVMIntSLT}, {"sle", LLVMIntSLE},
+    {"eq", LLVMIntEQ},   {"ne", LLVMIntNE},   {"slt", LLVMIntSLT}, {"sle", LLVMIntSLE},
     {"sgt", LLVMIntSGT}, {"sge", LLVMIntSGE}, {"ult", LLVMIntULT}, {"ule", LLVMIntULE},
     {"ugt", LLVMIntUGT}, {"uge", LLVMIntUGE}, {NULL, 0},
 };
 static const Predicate real_predicates[] = {
-    {"_false", LLVMRealPredicateFalse}, {"oeq", LLVMRealOEQ}, {"ogt", LLVMRealOGT},
-    {"oge", LLVMRealOGE}, {"olt", LLVMRealOLT}, {"ole", LLVMRealOLE}, {"one", LLVMRealONE},
-    {"ord", LLVMRealORD}, {"ueq", LLVMRealUEQ}, {"ugt", LLVMRealUGT}, {"uge", LLVMRealUGE},
-    {"ult", LLVMRealULT}, {"ule", LLVMRealULE}, {"une", LLVMRealUNE}, {"uno", LLVMRealUNO},
-    {"_true", LLVMRealPredicateTrue}, {NULL, 0},
+    {"_false", LLVMRealPredicateFalse},
+    {"oeq", LLVMRealOEQ},
+    {"ogt", LLVMRealOGT},
+    {"oge", LLVMRealOGE},
+    {"olt", LLVMRealOLT},
+    {"ole", LLVMRealOLE},
+    {"one", LLVMRealONE},
+    {"ord", LLVMRealORD},
+    {"ueq", LLVMRealUEQ},
+    {"ugt", LLVMRealUGT},
+    {"uge", LLVMRealUGE},
+    {"ult", LLVMRealULT},
+    {"ule", LLVMRealULE},
+    {"une", LLVMRealUNE},
+    {"uno", LLVMRealUNO},
+    {"_true", LLVMRealPredicateTrue},
+    {NULL, 0},
 };
 
 static Status translate_compare(Translation *t, const IrOp *op) {
@@ -124,8 +137,9 @@ static Status translate_compare(Translation *t, const IrOp *op) {
     while (p->name && !(attr && attr->kind == IR_ATTR_STRING && str_equal(p->name, attr->str))) p++;
     if (!p->name) return refuse(t, op, "unknown predicate");
     LLVMValueRef a = operand(t, op, 0), b = operand(t, op, 1);
-    return set_result(t, op, is_int ? LLVMBuildICmp(t->builder, (LLVMIntPredicate)p->value, a, b, "")
-                                    : LLVMBuildFCmp(t->builder, (LLVMRealPredicate)p->value, a, b, ""));
+    return set_result(t, op,
+                      is_int ? LLVMBuildICmp(t->builder, (LLVMIntPredicate)p->value, a, b, "")
+                             : LLVMBuildFCmp(t->builder, (LLVMRealPredicate)p->value, a, b, ""));
 }
 
 static Status translate_shuffle(Translation *t, const IrOp *op) {
@@ -165,8 +179,8 @@ static Status translate_intr(Translation *t, const IrOp *op) {
     LLVMValueRef args[3];
     if (op->num_operands > 3) return refuse(t, op, "too many operands");
     for (uint32_t i = 0; i < op->num_operands; i++) args[i] = operand(t, op, i);
-    bool has_start = op->kind == IR_LLVM_INTR_VECTOR_REDUCE_FADD ||
-                     op->kind == IR_LLVM_INTR_VECTOR_REDUCE_FMUL;
+    bool has_start =
+        op->kind == IR_LLVM_INTR_VECTOR_REDUCE_FADD || op->kind == IR_LLVM_INTR_VECTOR_REDUCE_FMUL;
     LLVMTypeRef overload = LLVMTypeOf(args[has_start ? 1 : 0]);
     return set_result(t, op, call_by_id(t, name, 1, &overload, op->num_operands, args));
 }
@@ -188,14 +202,15 @@ static Status translate_masked(Translation *t, const IrOp *op) {
     if (!good_align(align)) return refuse(t, op, "bad alignment");
     LLVMValueRef args[] = {operand(t, op, 0), operand(t, op, 1), operand(t, op, 2)};
     LLVMTypeRef types[] = {LLVMTypeOf(args[is_load ? 2 : 0]), LLVMTypeOf(args[is_load ? 0 : 1])};
-    LLVMValueRef call = call_by_id(t, is_load ? "llvm.masked.load" : "llvm.masked.store", 2, types,
-                                   3, args);
+    LLVMValueRef call =
+        call_by_id(t, is_load ? "llvm.masked.load" : "llvm.masked.store", 2, types, 3, args);
     set_param_align(t, call, is_load ? 0 : 1, align);
     return is_load ? set_result(t, op, call) : STATUS_OK;
 }
 
 static Status translate_prefetch(Translation *t, const IrOp *op) {
-    int64_t rw = int_attr(op, "rw", 0), hint = int_attr(op, "hint", 3), cache = int_attr(op, "cache", 1);
+    int64_t rw = int_attr(op, "rw", 0), hint = int_attr(op, "hint", 3),
+            cache = int_attr(op, "cache", 1);
     if (rw < 0 || rw > 1 || hint < 0 || hint > 3 || cache < 0 || cache > 1)
         return refuse(t, op, "bad hint");
     LLVMTypeRef i32 = LLVMInt32TypeInContext(t->ctx);
@@ -248,8 +263,9 @@ static Status translate_gep(Translation *t, const IrOp *op) {
                                 : LLVMConstInt(LLVMInt32TypeInContext(t->ctx),
                                                (uint64_t)raw->values[i], true);
     }
-    return set_result(t, op, LLVMBuildGEP2(t->builder, type, operand(t, op, 0), indices,
-                                           (unsigned)raw->num_values, ""));
+    return set_result(
+        t, op,
+        LLVMBuildGEP2(t->builder, type, operand(t, op, 0), indices, (unsigned)raw->num_values, ""));
 }
 
 static Status translate_load(Translation *t, const IrOp *op) {
@@ -287,7 +303,8 @@ static Status translate_addressof(Translation *t, const IrOp *op) {
     if (!global || global->kind != IR_LLVM_MLIR_GLOBAL) return refuse(t, op, "no such constant");
     LLVMValueRef made = LLVMGetNamedGlobal(t->module, name->str);
     if (!made) {
-        const IrAttr *type_attr = ir_op_attr(global, "global_type"), *value = ir_op_attr(global, "value");
+        const IrAttr *type_attr = ir_op_attr(global, "global_type"),
+                     *value = ir_op_attr(global, "value");
         LLVMTypeRef type = type_attr ? codegen_type(t->ctx, type_attr->type) : NULL;
         LLVMValueRef init = type && value ? codegen_constant(t->ctx, value, type) : NULL;
         int64_t align = int_attr(global, "alignment", 1);
@@ -360,17 +377,20 @@ static Status translate_value(Translation *t, const IrOp *op) {
     case IR_LLVM_FCMP: return translate_compare(t, op);
     case IR_LLVM_FNEG: return set_result(t, op, LLVMBuildFNeg(t->builder, operand(t, op, 0), ""));
     case IR_LLVM_SELECT:
-        return set_result(t, op, LLVMBuildSelect(t->builder, operand(t, op, 0), operand(t, op, 1),
-                                                 operand(t, op, 2), ""));
+        return set_result(t, op,
+                          LLVMBuildSelect(t->builder, operand(t, op, 0), operand(t, op, 1),
+                                          operand(t, op, 2), ""));
     case IR_LLVM_INSERTELEMENT:
-        return set_result(t, op, LLVMBuildInsertElement(t->builder, operand(t, op, 0),
-                                                        operand(t, op, 1), operand(t, op, 2), ""));
+        return set_result(t, op,
+                          LLVMBuildInsertElement(t->builder, operand(t, op, 0), operand(t, op, 1),
+                                                 operand(t, op, 2), ""));
     case IR_LLVM_SHUFFLEVECTOR: return translate_shuffle(t, op);
     case IR_LLVM_INTR_MASKED_LOAD: return translate_masked(t, op);
     default: break;
     }
     BuildBinary binary = binary_builder(op->kind);
-    if (binary) return set_result(t, op, binary(t->builder, operand(t, op, 0), operand(t, op, 1), ""));
+    if (binary)
+        return set_result(t, op, binary(t->builder, operand(t, op, 0), operand(t, op, 1), ""));
     BuildCast cast = cast_builder(op->kind);
     if (cast) return set_result(t, op, cast(t->builder, operand(t, op, 0), type, ""));
     if (op->kind >= IR_LLVM_INTR_FMA && op->kind <= IR_LLVM_INTR_VECTOR_REDUCE_FMINIMUM)
@@ -440,8 +460,8 @@ static Status make_blocks(Translation *t, const uint32_t *order, uint32_t count)
         for (uint32_t a = 0; a < block->num_args; a++) {
             LLVMTypeRef type = codegen_type(t->ctx, block->args[a]->type);
             if (!type) return refuse(t, t->func, "a block argument of no LLVM type");
-            t->values[block->args[a]->index] = order[i] == 0 ? LLVMGetParam(t->function, a)
-                                                             : LLVMBuildPhi(t->builder, type, "");
+            t->values[block->args[a]->index] =
+                order[i] == 0 ? LLVMGetParam(t->function, a) : LLVMBuildPhi(t->builder, type, "");
         }
     }
     return STATUS_OK;
@@ -495,8 +515,8 @@ static Status make_function(Translation *t) {
         params[i] = codegen_type(t->ctx, type->inputs[i]);
         if (!params[i]) return refuse(t, t->func, "a parameter of no LLVM type");
     }
-    LLVMTypeRef signature = LLVMFunctionType(LLVMVoidTypeInContext(t->ctx), params,
-                                             type->num_inputs, false);
+    LLVMTypeRef signature =
+        LLVMFunctionType(LLVMVoidTypeInContext(t->ctx), params, type->num_inputs, false);
     t->function = LLVMAddFunction(t->module, ir_symbol_name(t->func), signature);
     add_attributes(t);
     return STATUS_OK;

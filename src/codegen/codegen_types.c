@@ -30,9 +30,12 @@ static LLVMValueRef scalar_of_bits(LLVMContextRef ctx, uint64_t bits, LLVMTypeRe
     switch (LLVMGetTypeKind(type)) {
     case LLVMIntegerTypeKind: return LLVMConstInt(type, bits, true);
     case LLVMHalfTypeKind:
-    case LLVMBFloatTypeKind: return LLVMConstBitCast(LLVMConstInt(LLVMInt16TypeInContext(ctx), bits, false), type);
-    case LLVMFloatTypeKind: return LLVMConstBitCast(LLVMConstInt(LLVMInt32TypeInContext(ctx), bits, false), type);
-    case LLVMDoubleTypeKind: return LLVMConstBitCast(LLVMConstInt(LLVMInt64TypeInContext(ctx), bits, false), type);
+    case LLVMBFloatTypeKind:
+        return LLVMConstBitCast(LLVMConstInt(LLVMInt16TypeInContext(ctx), bits, false), type);
+    case LLVMFloatTypeKind:
+        return LLVMConstBitCast(LLVMConstInt(LLVMInt32TypeInContext(ctx), bits, false), type);
+    case LLVMDoubleTypeKind:
+        return LLVMConstBitCast(LLVMConstInt(LLVMInt64TypeInContext(ctx), bits, false), type);
     default: return NULL;
     }
 }
@@ -46,8 +49,8 @@ static LLVMValueRef dense_constant(LLVMContextRef ctx, const IrAttr *attr, LLVMT
     LLVMValueRef *values = base_alloc(n, sizeof *values), result = NULL;
     for (uint64_t i = 0; i < n; i++) {
         bool is_copy = attr->is_splat && i > 0;
-        values[i] = is_copy ? values[0]
-                            : scalar_of_bits(ctx, ir_attr_dense_elem(attr, (int64_t)i), elem);
+        values[i] =
+            is_copy ? values[0] : scalar_of_bits(ctx, ir_attr_dense_elem(attr, (int64_t)i), elem);
         if (!values[i]) goto done;
     }
     result = is_vector ? LLVMConstVector(values, (unsigned)n) : LLVMConstArray2(elem, values, n);

@@ -1,5 +1,5 @@
-// arith ops one to one. f16 and bf16 compute in f32 and round after every op, as the interpreter does;
-// bf16 is an i16 at level 3, widened by a shift and rounded by integer arithmetic.
+// arith ops one to one. f16 and bf16 compute in f32 and round after every op, as the interpreter
+// does; bf16 is an i16 at level 3, widened by a shift and rounded by integer arithmetic.
 #include "passes/lower_internal.h"
 
 // ---------------------------------------------------------------- f16, bf16 <-> f32
@@ -10,12 +10,14 @@ IrValue *low_to_f32(Lowering *lo, const IrType *elem, IrValue *value) {
     if (elem->kind != IR_TYPE_BF16) return value;
     const IrType *i32 = low_like(lo, value->type, lo->i32);
     IrValue *wide = low_1(lo, IR_LLVM_ZEXT, i32, value);
-    return low_1(lo, IR_LLVM_BITCAST, f32, low_2(lo, IR_LLVM_SHL, wide, low_const_int(lo, i32, 16)));
+    return low_1(lo, IR_LLVM_BITCAST, f32,
+                 low_2(lo, IR_LLVM_SHL, wide, low_const_int(lo, i32, 16)));
 }
 
 // Round to nearest even: add 0x7fff and the lowest kept bit; a NaN becomes quiet.
 static IrValue *low_f32_to_bf16(Lowering *lo, IrValue *value) {
-    const IrType *i32 = low_like(lo, value->type, lo->i32), *i16 = low_like(lo, value->type, lo->i16);
+    const IrType *i32 = low_like(lo, value->type, lo->i32),
+                 *i16 = low_like(lo, value->type, lo->i16);
     IrValue *bits = low_1(lo, IR_LLVM_BITCAST, i32, value), *sixteen = low_const_int(lo, i32, 16);
     IrValue *high = low_2(lo, IR_LLVM_LSHR, bits, sixteen);
     IrValue *odd = low_2(lo, IR_LLVM_AND, high, low_const_int(lo, i32, 1));
@@ -34,14 +36,29 @@ IrValue *low_from_f32(Lowering *lo, const IrType *elem, IrValue *value) {
 
 // ---------------------------------------------------------------- minimum, maximum
 
-// maximumf: NaN if any is, -0 < +0. maxnumf: the number if one is NaN; of equal zeros the one with
-// the sign maximumf would give. Both as compare and select, the same at every CPU level.
+// The number if one operand is NaN; of two zeros the one maximumf (minimumf) would give. LLVM's
+// maxnum leaves the zero open, so: a > b ? a : b; where b is NaN, a; where they are equal, the
+// common bits.
+static IrValue *low_maxnum(Lowering *lo, bool is_max, IrValue *a, IrValue *b) {
+    const IrType *elem = ir_type_int(lo->m, ir_type_bits(ir_type_elem(a->type)));
+    const IrType *bits = low_like(lo, a->type, elem);
+    IrValue *wins = low_cmp(lo, IR_LLVM_FCMP, is_max ? "ogt" : "olt", a, b);
+    IrValue *r = low_select(lo, wins, a, b);
+    r = low_select(lo, low_cmp(lo, IR_LLVM_FCMP, "uno", b, b), a, r);
+    IrValue *a_bits = low_1(lo, IR_LLVM_BITCAST, bits, a),
+            *b_bits = low_1(lo, IR_LLVM_BITCAST, bits, b);
+    IrValue *common = low_2(lo, is_max ? IR_LLVM_AND : IR_LLVM_OR, a_bits, b_bits);
+    common = low_1(lo, IR_LLVM_BITCAST, a->type, common);
+    return low_select(lo, low_cmp(lo, IR_LLVM_FCMP, "oeq", a, b), common, r);
+}
+
+// maximumf: NaN if any is, -0 < +0.
 IrValue *low_max_min(Lowering *lo, IrOpKind kind, IrValue *a, IrValue *b) {
     switch (kind) {
     case IR_ARITH_MAXIMUMF: return low_2(lo, IR_LLVM_INTR_MAXIMUM, a, b);
     case IR_ARITH_MINIMUMF: return low_2(lo, IR_LLVM_INTR_MINIMUM, a, b);
-    case IR_ARITH_MAXNUMF: return low_2(lo, IR_LLVM_INTR_MAXNUM, a, b);
-    case IR_ARITH_MINNUMF: return low_2(lo, IR_LLVM_INTR_MINNUM, a, b);
+    case IR_ARITH_MAXNUMF: return low_maxnum(lo, true, a, b);
+    case IR_ARITH_MINNUMF: return low_maxnum(lo, false, a, b);
     default: BUG("%s is no minimum or maximum", ir_op_info(kind)->name);
     }
 }
@@ -114,8 +131,8 @@ static Status low_constant(Lowering *lo, IrOp *op) {
             return low_set_result(lo, op, low_const_int(lo, type, (int16_t)value->bits));
         return low_set_result(lo, op, low_const_attr(lo, value));
     case IR_ATTR_DENSE: {
-        const IrAttr *flat = ir_attr_dense(lo->m, type, value->data, value->len_bytes,
-                                           value->is_splat);
+        const IrAttr *flat =
+            ir_attr_dense(lo->m, type, value->data, value->len_bytes, value->is_splat);
         return low_set_result(lo, op, low_const_attr(lo, flat));
     }
     default: return low_refuse(lo, op, "its value is no number");
@@ -146,8 +163,7 @@ static Status low_truncf(Lowering *lo, IrOp *op) {
     if (mode && !str_equal(mode->str, "to_nearest_even"))
         return low_refuse(lo, op, "it rounds otherwise than to nearest even");
     if (from->kind == IR_TYPE_F32 && low_is_small_float(to))
-        return low_set_result(lo, op,
-                              low_from_f32(lo, to, low_value(lo, ir_op_operand(op, 0))));
+        return low_set_result(lo, op, low_from_f32(lo, to, low_value(lo, ir_op_operand(op, 0))));
     if (from->kind == IR_TYPE_F64 && to->kind == IR_TYPE_F32)
         return low_cast_to(lo, op, IR_LLVM_FPTRUNC);
     return low_refuse(lo, op, "f64 is not rounded to 16 bits in one step");
@@ -199,7 +215,8 @@ static Status low_compare(Lowering *lo, IrOp *op) {
 
 static Status low_select_op(Lowering *lo, IrOp *op) {
     const IrType *type = ir_op_result(op, 0)->type;
-    if (type->kind == IR_TYPE_MEMREF) return low_refuse(lo, op, "a buffer cannot be chosen at run time");
+    if (type->kind == IR_TYPE_MEMREF)
+        return low_refuse(lo, op, "a buffer cannot be chosen at run time");
     IrValue *cond = low_value(lo, ir_op_operand(op, 0));
     IrValue *a = low_value(lo, ir_op_operand(op, 1)), *b = low_value(lo, ir_op_operand(op, 2));
     return low_set_result(lo, op, low_select(lo, cond, a, b));

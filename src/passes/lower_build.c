@@ -8,8 +8,8 @@ Status low_refuse(Lowering *lo, const IrOp *op, const char *fmt, ...) {
     strbuf_vprintf(&text, fmt, args);
     va_end(args);
     Status status = diag_error(lo->sink, DIAG_B0001, ir_loc_span(op->loc),
-                               "%s cannot be lowered to machine code: %s", ir_op_info(op->kind)->name,
-                               text.data ? text.data : "");
+                               "%s cannot be lowered to machine code: %s",
+                               ir_op_info(op->kind)->name, text.data ? text.data : "");
     strbuf_deinit(&text);
     return status;
 }
@@ -53,16 +53,21 @@ const IrType *low_like(Lowering *lo, const IrType *shape_of, const IrType *elem)
 
 IrOp *low_op(Lowering *lo, IrOpKind kind, const IrType *result, uint32_t num_operands,
              IrValue *const *operands, uint32_t num_attrs, const IrNamedAttr *attrs) {
-    IrOpSpec spec = {.kind = kind, .loc = lo->loc, .num_operands = num_operands, .operands = operands,
-                     .num_results = result ? 1 : 0, .result_types = &result,
-                     .num_attrs = num_attrs, .attrs = attrs};
+    IrOpSpec spec = {.kind = kind,
+                     .loc = lo->loc,
+                     .num_operands = num_operands,
+                     .operands = operands,
+                     .num_results = result ? 1 : 0,
+                     .result_types = &result,
+                     .num_attrs = num_attrs,
+                     .attrs = attrs};
     IrOp *op = ir_op_create(lo->m, &spec);
     ir_block_append(lo->block, op);
     return op;
 }
 
-static IrValue *low_value_op(Lowering *lo, IrOpKind kind, const IrType *result, uint32_t num_operands,
-                             IrValue *const *operands) {
+static IrValue *low_value_op(Lowering *lo, IrOpKind kind, const IrType *result,
+                             uint32_t num_operands, IrValue *const *operands) {
     return ir_op_result(low_op(lo, kind, result, num_operands, operands, 0, NULL), 0);
 }
 
@@ -94,8 +99,12 @@ IrValue *low_const_attr(Lowering *lo, const IrAttr *attr) {
         if (lo->consts[i].attr == attr) return lo->consts[i].value;
     }
     IrNamedAttr named = {"value", attr};
-    IrOpSpec spec = {.kind = IR_LLVM_MLIR_CONSTANT, .loc = lo->loc, .num_results = 1,
-                     .result_types = &attr->type, .num_attrs = 1, .attrs = &named};
+    IrOpSpec spec = {.kind = IR_LLVM_MLIR_CONSTANT,
+                     .loc = lo->loc,
+                     .num_results = 1,
+                     .result_types = &attr->type,
+                     .num_attrs = 1,
+                     .attrs = &named};
     IrOp *op = ir_op_create(lo->m, &spec);
     if (lo->last_const)
         ir_op_insert_after(op, lo->last_const);
@@ -186,10 +195,15 @@ Status low_set_result(Lowering *lo, const IrOp *op, IrValue *value) {
 
 // ---------------------------------------------------------------- blocks
 
-IrBlock *low_add_block(Lowering *lo) { return ir_region_add_block(lo->m, lo->region); }
+IrBlock *low_add_block(Lowering *lo) {
+    return ir_region_add_block(lo->m, lo->region);
+}
 
 void low_br(Lowering *lo, IrBlock *from, IrBlock *to, uint32_t num_args, IrValue *const *args) {
-    IrOpSpec spec = {.kind = IR_LLVM_BR, .loc = lo->loc, .num_operands = num_args, .operands = args,
+    IrOpSpec spec = {.kind = IR_LLVM_BR,
+                     .loc = lo->loc,
+                     .num_operands = num_args,
+                     .operands = args,
                      .segments = {num_args}};
     IrOp *op = ir_op_create(lo->m, &spec);
     op->successors[0] = to;
@@ -204,7 +218,10 @@ void low_cond_br(Lowering *lo, IrBlock *from, IrValue *cond, IrBlock *yes, uint3
     operands[0] = cond;
     for (uint32_t i = 0; i < num_yes; i++) operands[1 + i] = yes_args[i];
     for (uint32_t i = 0; i < num_no; i++) operands[1 + num_yes + i] = no_args[i];
-    IrOpSpec spec = {.kind = IR_LLVM_COND_BR, .loc = lo->loc, .num_operands = n, .operands = operands,
+    IrOpSpec spec = {.kind = IR_LLVM_COND_BR,
+                     .loc = lo->loc,
+                     .num_operands = n,
+                     .operands = operands,
                      .segments = {1, num_yes, num_no}};
     IrOp *op = ir_op_create(lo->m, &spec);
     op->successors[0] = yes;

@@ -1,5 +1,5 @@
-// Structured control flow to blocks. Loops are rotated: the test stands at the end, with one guard in
-// front of the loop where it may run no round at all.
+// Structured control flow to blocks. Loops are rotated: the test stands at the end, with one guard
+// in front of the loop where it may run no round at all.
 //
 //   scf.for %i = %lb to %ub step %s iter_args(%a = %x) { ... yield %n }
 //   ->   guard: cond_br lb < ub, ^body(lb, x), ^exit(x)

@@ -1,5 +1,5 @@
-// Index arithmetic of lower-target. An index is value + constant: constants are carried along and end
-// in the displacement of an address, and a known divisor of the value proves alignment.
+// Index arithmetic of lower-target. An index is value + constant: constants are carried along and
+// end in the displacement of an address, and a known divisor of the value proves alignment.
 #include "passes/lower_internal.h"
 
 static uint64_t low_gcd(uint64_t a, uint64_t b) {
@@ -11,12 +11,22 @@ static uint64_t low_gcd(uint64_t a, uint64_t b) {
     return a;
 }
 
-static uint64_t low_magnitude(int64_t v) { return v < 0 ? 0 - (uint64_t)v : (uint64_t)v; }
-static int64_t low_wrap_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
-static int64_t low_wrap_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+static uint64_t low_magnitude(int64_t v) {
+    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+static int64_t low_wrap_add(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static int64_t low_wrap_mul(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
 
-LowIndex low_index_const(int64_t value) { return (LowIndex){NULL, value, 0}; }
-LowIndex low_index_of(IrValue *value, uint64_t multiple) { return (LowIndex){value, 0, multiple}; }
+LowIndex low_index_const(int64_t value) {
+    return (LowIndex){NULL, value, 0};
+}
+LowIndex low_index_of(IrValue *value, uint64_t multiple) {
+    return (LowIndex){value, 0, multiple};
+}
 uint64_t low_index_multiple(LowIndex index) {
     return low_gcd(index.multiple, low_magnitude(index.constant));
 }
@@ -68,7 +78,8 @@ LowIndex low_index_mul(Lowering *lo, LowIndex a, LowIndex b) {
     LowIndex out = {a.value, low_wrap_mul(a.constant, factor), 0};
     if (!a.value || factor == 0) return low_index_const(out.constant);
     if (!size_mul(a.multiple, low_magnitude(factor), &out.multiple)) out.multiple = 1;
-    if (factor != 1) out.value = low_2(lo, IR_LLVM_MUL, a.value, low_const_int(lo, lo->i64, factor));
+    if (factor != 1)
+        out.value = low_2(lo, IR_LLVM_MUL, a.value, low_const_int(lo, lo->i64, factor));
     return out;
 }
 
@@ -121,9 +132,11 @@ static LowIndex low_affine_div(Lowering *lo, IrAffineKind kind, LowIndex a, int6
         int64_t c = a.constant / divisor - (a.constant % divisor < 0);
         return (LowIndex){low_floor_div(lo, a.value, divisor), c, a.multiple / unsigned_divisor};
     }
-    if (!rest) return low_index_const(a.constant % divisor + (a.constant % divisor < 0 ? divisor : 0));
+    if (!rest)
+        return low_index_const(a.constant % divisor + (a.constant % divisor < 0 ? divisor : 0));
     if ((divisor & (divisor - 1)) == 0)
-        return low_index_of(low_2(lo, IR_LLVM_AND, value, low_const_int(lo, lo->i64, divisor - 1)), 1);
+        return low_index_of(low_2(lo, IR_LLVM_AND, value, low_const_int(lo, lo->i64, divisor - 1)),
+                            1);
     IrValue *q = low_floor_div(lo, value, divisor);
     IrValue *back = low_2(lo, IR_LLVM_MUL, q, low_const_int(lo, lo->i64, divisor));
     return low_index_of(low_2(lo, IR_LLVM_SUB, value, back), 1);
@@ -142,7 +155,8 @@ static LowIndex low_affine_expr(Lowering *lo, const IrAffineExpr *expr, uint32_t
     LowIndex b = low_affine_expr(lo, expr->rhs, num_dims, op, first);
     if (expr->kind == IR_AFFINE_ADD) return low_index_add(lo, a, b);
     if (expr->kind == IR_AFFINE_MUL) return low_index_mul(lo, a, b);
-    BUG_IF(b.value || b.constant <= 0, "affine division by something else than a positive constant");
+    BUG_IF(b.value || b.constant <= 0,
+           "affine division by something else than a positive constant");
     return low_affine_div(lo, expr->kind, a, b.constant);
 }
 

@@ -3,9 +3,13 @@
 
 #include <stdio.h>
 
-uint32_t low_bytes(const IrType *elem) { return ir_type_bytes(elem); }
+uint32_t low_bytes(const IrType *elem) {
+    return ir_type_bytes(elem);
+}
 
-void low_set_memref(Lowering *lo, const IrValue *old, MemDesc *desc) { lo->memrefs[old->index] = desc; }
+void low_set_memref(Lowering *lo, const IrValue *old, MemDesc *desc) {
+    lo->memrefs[old->index] = desc;
+}
 
 Status low_memref(Lowering *lo, const IrOp *user, const IrValue *old, MemDesc **out_desc) {
     if (old->type->kind != IR_TYPE_MEMREF || !lo->memrefs[old->index])
@@ -52,9 +56,15 @@ static IrValue *low_gep(Lowering *lo, IrValue *base, const IrType *unit, IrValue
         {"elem_type", ir_attr_type(lo->m, unit)},
         {"rawConstantIndices", ir_attr_dense_array(lo->m, lo->i32, 1, &dynamic)},
     };
-    IrOpSpec spec = {.kind = IR_LLVM_GETELEMENTPTR, .loc = lo->loc, .num_operands = 2,
-                     .operands = operands, .num_results = 1, .result_types = &lo->ptr,
-                     .num_attrs = 2, .attrs = attrs, .segments = {1, 1}};
+    IrOpSpec spec = {.kind = IR_LLVM_GETELEMENTPTR,
+                     .loc = lo->loc,
+                     .num_operands = 2,
+                     .operands = operands,
+                     .num_results = 1,
+                     .result_types = &lo->ptr,
+                     .num_attrs = 2,
+                     .attrs = attrs,
+                     .segments = {1, 1}};
     IrOp *op = ir_op_create(lo->m, &spec);
     ir_block_append(lo->block, op);
     return ir_op_result(op, 0);
@@ -74,7 +84,8 @@ static IrValue *low_advance(Lowering *lo, IrValue *base, LowIndex elements, uint
     return base;
 }
 
-IrValue *low_address(Lowering *lo, const MemDesc *desc, const LowIndex *indices, int64_t *out_align) {
+IrValue *low_address(Lowering *lo, const MemDesc *desc, const LowIndex *indices,
+                     int64_t *out_align) {
     LowIndex sum = desc->offset;
     for (uint32_t d = 0; d < desc->rank; d++)
         sum = low_index_add(lo, sum, low_index_mul(lo, indices[d], desc->strides[d]));
@@ -105,8 +116,8 @@ static Status low_view(Lowering *lo, IrOp *op) {
     const IrType *type = ir_op_result(op, 0)->type;
     IrValue *base = low_advance(lo, src->base, shift, 1);
     TRY(low_memref_whole(lo, op, type, base, &dst));
-    dst->base_align = MAX(low_align_of(src->base_align, low_index_multiple(shift)),
-                          low_bytes(type->elem));
+    dst->base_align =
+        MAX(low_align_of(src->base_align, low_index_multiple(shift)), low_bytes(type->elem));
     low_set_memref(lo, ir_op_result(op, 0), dst);
     return STATUS_OK;
 }
@@ -141,11 +152,13 @@ static Status low_subview(Lowering *lo, IrOp *op) {
             to_drop--;
             continue;
         }
-        if (kept == type->rank) return low_refuse(lo, op, "its result drops a dimension that is not 1");
+        if (kept == type->rank)
+            return low_refuse(lo, op, "its result drops a dimension that is not 1");
         dst->sizes[kept] = size;
         dst->strides[kept++] = low_index_mul(lo, stride, src->strides[d]);
     }
-    if (kept != type->rank) return low_refuse(lo, op, "its result has more dimensions than its source");
+    if (kept != type->rank)
+        return low_refuse(lo, op, "its result has more dimensions than its source");
     low_set_memref(lo, ir_op_result(op, 0), dst);
     return STATUS_OK;
 }
@@ -168,7 +181,8 @@ static Status low_reinterpret(Lowering *lo, IrOp *op) {
     return STATUS_OK;
 }
 
-// expand_shape: the sizes of the result are static or operands; strides follow from the group's last.
+// expand_shape: the sizes of the result are static or operands; strides follow from the group's
+// last.
 static Status low_expand_shape(Lowering *lo, IrOp *op) {
     MemDesc *src;
     TRY(low_memref(lo, op, ir_op_operand(op, 0), &src));
@@ -237,7 +251,8 @@ static Status low_same_memref(Lowering *lo, IrOp *op) {
         // A promise about the address of element 0; the base has it too if the offset is 0.
         uint64_t align = (uint64_t)ir_op_attr(op, "alignment")->i;
         bool is_whole = !src->offset.value && src->offset.constant == 0;
-        if (is_whole && align > dst->base_align && (align & (align - 1)) == 0) dst->base_align = align;
+        if (is_whole && align > dst->base_align && (align & (align - 1)) == 0)
+            dst->base_align = align;
         if (op->num_results == 0) {
             low_set_memref(lo, ir_op_operand(op, 0), dst);
             return STATUS_OK;
@@ -318,11 +333,11 @@ static Status low_prefetch(Lowering *lo, IrOp *op) {
 static Status low_alloca(Lowering *lo, IrOp *op) {
     const IrType *type = ir_op_result(op, 0)->type;
     uint64_t bytes = 0;
-    bool fits = ir_type_is_static(type) && ir_type_num_elems(type) >= 0 &&
-                size_mul((uint64_t)ir_type_num_elems(type), low_bytes(type->elem), &bytes) &&
-                size_add(lo->stack_bytes, align_up(bytes, LOWER_BUFFER_ALIGN_BYTES),
-                         &lo->stack_bytes) &&
-                lo->stack_bytes <= LOWER_MAX_STACK_BYTES;
+    bool fits =
+        ir_type_is_static(type) && ir_type_num_elems(type) >= 0 &&
+        size_mul((uint64_t)ir_type_num_elems(type), low_bytes(type->elem), &bytes) &&
+        size_add(lo->stack_bytes, align_up(bytes, LOWER_BUFFER_ALIGN_BYTES), &lo->stack_bytes) &&
+        lo->stack_bytes <= LOWER_MAX_STACK_BYTES;
     if (!fits)
         return low_refuse(lo, op, "a kernel may keep at most %d KiB of static size on its stack",
                           LOWER_MAX_STACK_BYTES >> 10);
@@ -331,10 +346,17 @@ static Status low_alloca(Lowering *lo, IrOp *op) {
         {"elem_type", ir_attr_type(lo->m, ir_type_array(lo->m, (int64_t)bytes, lo->i8))},
         {"alignment", ir_attr_i64(lo->m, LOWER_BUFFER_ALIGN_BYTES)},
     };
-    IrOpSpec spec = {.kind = IR_LLVM_ALLOCA, .loc = lo->loc, .num_operands = 1, .operands = &one,
-                     .num_results = 1, .result_types = &lo->ptr, .num_attrs = 2, .attrs = attrs};
+    IrOpSpec spec = {.kind = IR_LLVM_ALLOCA,
+                     .loc = lo->loc,
+                     .num_operands = 1,
+                     .operands = &one,
+                     .num_results = 1,
+                     .result_types = &lo->ptr,
+                     .num_attrs = 2,
+                     .attrs = attrs};
     IrOp *alloca_op = ir_op_create(lo->m, &spec);
-    ir_op_insert_after(alloca_op, lo->last_const); // in the entry block: allocated once, not per loop
+    ir_op_insert_after(alloca_op,
+                       lo->last_const); // in the entry block: allocated once, not per loop
     lo->last_const = alloca_op;
     MemDesc *desc;
     TRY(low_memref_whole(lo, op, type, ir_op_result(alloca_op, 0), &desc));
@@ -356,8 +378,8 @@ static Status low_dim(Lowering *lo, IrOp *op) {
 static Status low_get_global(Lowering *lo, IrOp *op) {
     const IrAttr *name = ir_op_attr(op, "name");
     IrOp *global = ir_symbol_find(lo->m, name->str);
-    const IrAttr *value = global && global->kind == IR_MEMREF_GLOBAL
-                              ? ir_op_attr(global, "initial_value") : NULL;
+    const IrAttr *value =
+        global && global->kind == IR_MEMREF_GLOBAL ? ir_op_attr(global, "initial_value") : NULL;
     bool is_constant = value && value->kind == IR_ATTR_DENSE && ir_op_attr(global, "constant");
     const IrType *type = ir_op_result(op, 0)->type;
     const IrType *elem = low_type(lo, type->elem);
@@ -383,8 +405,11 @@ static Status low_get_global(Lowering *lo, IrOp *op) {
             {"alignment", ir_attr_i64(lo->m, LOWER_BUFFER_ALIGN_BYTES)},
             {"ingot.from", ir_attr_string(lo->m, name->str)},
         };
-        IrOpSpec spec = {.kind = IR_LLVM_MLIR_GLOBAL, .loc = global->loc, .num_attrs = 7,
-                         .attrs = attrs, .num_regions = 1};
+        IrOpSpec spec = {.kind = IR_LLVM_MLIR_GLOBAL,
+                         .loc = global->loc,
+                         .num_attrs = 7,
+                         .attrs = attrs,
+                         .num_regions = 1};
         made = ir_op_create(lo->m, &spec);
         ir_op_insert_before(made, ir_module_body(lo->m)->first);
     }
@@ -402,7 +427,8 @@ static Status low_get_global(Lowering *lo, IrOp *op) {
 static void low_copy_run(Lowering *lo, const MemDesc *src, const MemDesc *dst, const LowIndex *at,
                          int64_t num_elems) {
     int64_t src_align, dst_align, done = 0, bytes = num_elems * low_bytes(src->elem);
-    IrValue *from = low_address(lo, src, at, &src_align), *to = low_address(lo, dst, at, &dst_align);
+    IrValue *from = low_address(lo, src, at, &src_align),
+            *to = low_address(lo, dst, at, &dst_align);
     int64_t num_chunks = bytes / LOWER_BUFFER_ALIGN_BYTES;
     const IrType *chunk = low_vec(lo, LOWER_BUFFER_ALIGN_BYTES, lo->i8);
     LowLoop loop;
@@ -442,7 +468,8 @@ static Status low_copy_dims(Lowering *lo, IrOp *op, const MemDesc *src, const Me
     }
     if (dim == src->rank) return STATUS_OK; // an empty copy
     LowLoop loop;
-    TRY(low_loop_begin(lo, low_index_const(0), src->sizes[dim], low_index_const(1), 0, NULL, &loop));
+    TRY(low_loop_begin(lo, low_index_const(0), src->sizes[dim], low_index_const(1), 0, NULL,
+                       &loop));
     at[dim] = low_index_of(loop.iv, 1);
     TRY(low_copy_dims(lo, op, src, dst, dim + 1, at));
     low_loop_end(lo, &loop, 0, NULL, NULL, NULL);

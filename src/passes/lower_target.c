@@ -49,8 +49,9 @@ static Status low_bind_args(Lowering *lo, const IrOp *func) {
             low_set_memref(lo, arg, desc);
         } else if (arg->type->kind == IR_TYPE_INDEX) {
             bool is_range = ++seen > num_indices - 2;
-            IrValue *value = is_range ? lo->entry->args[2 + seen - (num_indices - 1)]
-                                      : low_abi_load(lo, lo->entry->args[1], num_scalars++, lo->i64);
+            IrValue *value = is_range
+                                 ? lo->entry->args[2 + seen - (num_indices - 1)]
+                                 : low_abi_load(lo, lo->entry->args[1], num_scalars++, lo->i64);
             low_set_index(lo, arg, low_index_of(value, 1));
         } else {
             return diag_error(lo->sink, DIAG_B0002, ir_loc_span(func->loc),
@@ -67,8 +68,8 @@ static IrOp *low_make_func(Lowering *lo, const IrOp *func) {
     const IrType *type = ir_type_llvm_function(m, ir_type_void(m), 4, inputs);
     IrNamedAttr attrs[] = {{"sym_name", ir_attr_string(m, ir_symbol_name(func))},
                            {"function_type", ir_attr_type(m, type)}};
-    IrOpSpec spec = {.kind = IR_LLVM_FUNC, .loc = func->loc, .num_attrs = 2, .attrs = attrs,
-                     .num_regions = 1};
+    IrOpSpec spec = {
+        .kind = IR_LLVM_FUNC, .loc = func->loc, .num_attrs = 2, .attrs = attrs, .num_regions = 1};
     IrOp *made = ir_op_create(m, &spec);
     lo->region = &made->regions[0];
     lo->entry = lo->block = ir_region_add_block(m, lo->region);
@@ -95,9 +96,15 @@ static Status low_kernel(Lowering *lo, IrOp *func) {
 }
 
 static Status low_run_kernel(IrModule *m, IrOp *func, DiagSink *sink) {
-    Lowering lo = {.m = m, .sink = sink, .i1 = ir_type_int(m, 1), .i8 = ir_type_int(m, 8),
-                   .i16 = ir_type_int(m, 16), .i32 = ir_type_int(m, 32), .i64 = ir_type_int(m, 64),
-                   .f32 = ir_type_f32(m), .f64 = ir_type_float(m, IR_TYPE_F64),
+    Lowering lo = {.m = m,
+                   .sink = sink,
+                   .i1 = ir_type_int(m, 1),
+                   .i8 = ir_type_int(m, 8),
+                   .i16 = ir_type_int(m, 16),
+                   .i32 = ir_type_int(m, 32),
+                   .i64 = ir_type_int(m, 64),
+                   .f32 = ir_type_f32(m),
+                   .f64 = ir_type_float(m, IR_TYPE_F64),
                    .ptr = ir_type_ptr(m)};
     arena_init(&lo.arena);
     lo.values = ARENA_ARRAY(&lo.arena, IrValue *, m->num_values);

@@ -1,14 +1,14 @@
-// Vector accesses to memory, and machine intrinsics. A vector of rank n is read row by row along its
-// last dimension; parts outside the buffer or masked off are left alone.
+// Vector accesses to memory, and machine intrinsics. A vector of rank n is read row by row along
+// its last dimension; parts outside the buffer or masked off are left alone.
 #include "passes/lower_internal.h"
 
 typedef struct Access {
     IrOp *op;
     const MemDesc *desc;
-    const IrType *vector;            // the level-2 type
+    const IrType *vector;             // the level-2 type
     LowIndex indices[LOWER_MAX_RANK]; // of the first element
-    IrValue *mask;                   // lowered, all lanes; NULL: none
-    bool in_bounds[LOWER_MAX_RANK];  // per vector dimension
+    IrValue *mask;                    // lowered, all lanes; NULL: none
+    bool in_bounds[LOWER_MAX_RANK];   // per vector dimension
 } Access;
 
 static Status low_access_init(Lowering *lo, IrOp *op, const IrValue *memref, const IrType *vector,
@@ -56,8 +56,8 @@ static void low_row_start(Lowering *lo, const Access *a, int64_t r, LowIndex *ou
     for (uint32_t v = a->vector->rank; v-- > 0;) {
         bool is_row = v + 1 < a->vector->rank;
         if (is_row) {
-            out_at[lead + v] = low_index_add(lo, out_at[lead + v],
-                                             low_index_const(r % a->vector->shape[v]));
+            out_at[lead + v] =
+                low_index_add(lo, out_at[lead + v], low_index_const(r % a->vector->shape[v]));
             r /= a->vector->shape[v];
         }
         if (is_row && !a->in_bounds[v]) {
@@ -85,9 +85,10 @@ static IrValue *low_row_mask(Lowering *lo, const Access *a, int64_t r, IrValue *
         const IrType *i32s = low_vec(lo, n, lo->i32);
         int32_t *steps = ARENA_ARRAY(&lo->arena, int32_t, (size_t)n);
         for (int64_t i = 0; i < n; i++) steps[i] = (int32_t)i;
-        IrValue *step = low_const_attr(lo, ir_attr_dense(lo->m, i32s, steps, (size_t)n * 4, n == 1));
-        IrValue *count = low_2(lo, IR_LLVM_INTR_SMAX, low_index_value(lo, left),
-                               low_const_int(lo, lo->i64, 0));
+        IrValue *step =
+            low_const_attr(lo, ir_attr_dense(lo->m, i32s, steps, (size_t)n * 4, n == 1));
+        IrValue *count =
+            low_2(lo, IR_LLVM_INTR_SMAX, low_index_value(lo, left), low_const_int(lo, lo->i64, 0));
         count = low_2(lo, IR_LLVM_INTR_SMIN, count, low_const_int(lo, lo->i64, n));
         count = low_1(lo, IR_LLVM_TRUNC, lo->i32, count);
         mask = low_and(lo, mask, low_cmp(lo, IR_LLVM_ICMP, "slt", step, low_splat(lo, n, count)));

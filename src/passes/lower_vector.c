@@ -198,8 +198,8 @@ static Status low_insert(Lowering *lo, IrOp *op) {
         return low_set_result(lo, op, low_put_slice(lo, vector, part, lane));
     IrValue *at = low_dynamic_position(lo, op, type, 2);
     if (!at) return low_refuse(lo, op, "a run-time position needs a one-dimensional vector");
-    IrOp *made = low_op(lo, IR_LLVM_INSERTELEMENT, vector->type, 3,
-                        (IrValue *[]){vector, part, at}, 0, NULL);
+    IrOp *made = low_op(lo, IR_LLVM_INSERTELEMENT, vector->type, 3, (IrValue *[]){vector, part, at},
+                        0, NULL);
     return low_set_result(lo, op, ir_op_result(made, 0));
 }
 
@@ -306,6 +306,7 @@ Status low_vector(Lowering *lo, IrOp *op) {
     case IR_VECTOR_INTERLEAVE: return low_interleave(lo, op);
     case IR_VECTOR_DEINTERLEAVE: return low_deinterleave(lo, op);
     case IR_VECTOR_STEP: return low_step(lo, op);
-    default: return low_refuse(lo, op, "write it as multiplications and shuffles");
+    case IR_VECTOR_CONTRACT: return low_contract(lo, op);
+    default: return low_refuse(lo, op, "no rule for it");
     }
 }
