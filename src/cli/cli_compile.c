@@ -1,0 +1,236 @@
+// `ingot compile`: a recipe and a model file become an artifact. What was decided is printed with
+// --dry-run or --json.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/compiler_verbs.h"
+#include "compiler/compile.h"
+
+static const char *const phase_names[NUM_COMPILE_PHASES] = {"import", "passes", "weights"};
+static const char *const phase_units[NUM_COMPILE_PHASES] = {"tensors", "passes", "bytes"};
+
+// ---------------------------------------------------------------- options
+
+static Status parse_levels(Cli *cli, uint32_t *out_levels) {
+    const char *text = args_text(&cli->args, OPT_CPU, "");
+    const char *names[NUM_CPU_LEVELS];
+    for (int i = 0; i < NUM_CPU_LEVELS; i++) names[i] = cpu_level_info((CpuLevel)i)->name;
+    *out_levels = 0;
+    while (*text) {
+        char name[32] = {0};
+        size_t len = strcspn(text, ",");
+        memcpy(name, text, MIN(len, sizeof name - 1));
+        text += len + (text[len] == ',');
+        CpuLevel level;
+        if (!cpu_level_find(name, &level)) {
+            Status status = usage_error(&cli->sink, DIAG_U0004, "there is no CPU level %s", name);
+            const char *nearest = str_nearest(name, names, NUM_CPU_LEVELS);
+            if (nearest)
+                diag_write(&cli->sink, "--cpu=%s", nearest);
+            else
+                diag_evidence(&cli->sink, "levels: x86-64-v3, v3-vnni, x86-64-v4, v4-vnni, native");
+            return status;
+        }
+        *out_levels |= 1u << level;
+    }
+    return STATUS_OK;
+}
+
+static Status check_dump_options(Cli *cli) {
+    const Args *args = &cli->args;
+    bool has_dump = args_has(args, OPT_DUMP_BEFORE) || args_has(args, OPT_DUMP_AFTER);
+    if (has_dump && !args_has(args, OPT_DUMP_DIR))
+        return usage_error(&cli->sink, DIAG_U0005,
+                           "a dump needs --dump-dir=DIR to be written into");
+    if (!has_dump && args_has(args, OPT_DUMP_DIR))
+        return usage_error(&cli->sink, DIAG_U0005,
+                           "--dump-dir needs --dump-ir-before or --dump-ir-after");
+    bool writes = !args_has(args, OPT_DRY_RUN) && !args_has(args, OPT_EMIT_IR);
+    if (writes && !args_has(args, OPT_OUTPUT))
+        return usage_error(&cli->sink, DIAG_U0005,
+                           "`ingot compile` needs -o FILE.ingot, or --dry-run, or --emit-ir");
+    if (!writes && args_has(args, OPT_OUTPUT))
+        return usage_error(&cli->sink, DIAG_U0005, "-o and --%s exclude each other",
+                           args_has(args, OPT_DRY_RUN) ? "dry-run" : "emit-ir");
+    return STATUS_OK;
+}
+
+// ---------------------------------------------------------------- progress
+
+typedef struct ProgressState {
+    bool is_open;
+} ProgressState;
+
+static void on_progress(CompilePhase phase, uint64_t done, uint64_t total, bool is_finished,
+                        void *ctx) {
+    ProgressState *progress = ctx;
+    if (!progress->is_open) progress_begin(phase_names[phase]);
+    progress->is_open = !is_finished;
+    if (is_finished)
+        progress_end();
+    else
+        progress_update(done, total, phase_units[phase]);
+}
+
+// ---------------------------------------------------------------- the report
+
+static void put_memory_json(JsonWriter *json, const CompileReport *report) {
+    json_begin_object(json, "memory");
+    json_put_uint(json, "total_bytes", report->total_bytes);
+    for (int is_outside = 0; is_outside < 2; is_outside++) {
+        json_begin_array(json, is_outside ? "outside" : "parts");
+        for (size_t i = 0; i < report->num_parts; i++) {
+            const CompilePart *part = &report->parts[i];
+            if (part->is_outside != is_outside) continue;
+            json_begin_object(json, NULL);
+            json_put_string(json, "name", part->name);
+            json_put_uint(json, "bytes", part->bytes);
+            json_put_string(json, "set_by", part->set_by);
+            json_end_object(json);
+        }
+        json_end_array(json);
+    }
+    json_end_object(json);
+}
+
+static void put_kernels_json(JsonWriter *json, const CompileReport *report) {
+    json_begin_array(json, "entries");
+    for (size_t i = 0; i < report->num_entries; i++) {
+        json_begin_object(json, NULL);
+        json_put_string(json, "name", report->entries[i].name);
+        json_put_uint(json, "bucket_tokens", report->entries[i].bucket_tokens);
+        json_put_uint(json, "num_steps", report->entries[i].num_steps);
+        json_put_uint(json, "num_barriers", report->entries[i].num_barriers);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    json_put_uint(json, "num_kernels", report->num_kernels);
+    json_begin_array(json, "kernels");
+    for (size_t i = 0; i < report->num_kernels; i++) {
+        json_begin_object(json, NULL);
+        json_put_string(json, "name", report->kernels[i].name);
+        json_put_string(json, "kind", report->kernels[i].kind);
+        json_put_uint(json, "code_bytes", report->kernels[i].code_bytes);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+static void put_json(const CompileReport *report) {
+    StrBuf out = {0};
+    JsonWriter json = {.out = &out};
+    json_begin_object(&json, NULL);
+    json_put_string(&json, "schema", "ingot-compile");
+    json_put_uint(&json, "schema_version", 1);
+    json_put_string(&json, "model_name", report->model_name);
+    json_put_uint(&json, "context_len_tokens", report->context_len_tokens);
+    json_put_uint(&json, "max_threads", report->threads);
+    json_begin_array(&json, "cpu_levels");
+    for (size_t i = 0; i < report->num_levels; i++)
+        json_put_string(&json, NULL, cpu_level_info(report->levels[i])->name);
+    json_end_array(&json);
+    put_memory_json(&json, report);
+    put_kernels_json(&json, report);
+    json_put_uint(&json, "artifact_bytes", report->artifact_bytes);
+    json_begin_object(&json, "phase_ns");
+    for (int i = 0; i < NUM_COMPILE_PHASES; i++)
+        json_put_uint(&json, phase_names[i], report->phase_ns[i]);
+    json_end_object(&json);
+    json_end_object(&json);
+    put_document(&out);
+}
+
+static void put_memory(StrBuf *out, const CompileReport *report) {
+    char text[32];
+    strbuf_printf(out, "\n%-24s %18s %9s  %s\n", "memory", "bytes", "GiB", "set by");
+    for (int is_outside = 0; is_outside < 2; is_outside++) {
+        for (size_t i = 0; i < report->num_parts; i++) {
+            const CompilePart *part = &report->parts[i];
+            if (part->is_outside != is_outside) continue;
+            strbuf_printf(out, "  %-22s %18s %9.3f  %s%s\n", part->name, grouped(part->bytes, text),
+                          (double)part->bytes / (1 << 30), is_outside ? "not counted: " : "",
+                          part->set_by);
+        }
+        if (!is_outside)
+            strbuf_printf(out, "  %-22s %18s %9.3f\n", "total", grouped(report->total_bytes, text),
+                          (double)report->total_bytes / (1 << 30));
+    }
+}
+
+static void put_text(const CompileReport *report) {
+    StrBuf out = {0};
+    strbuf_printf(&out, "%s: context %u tokens, up to %u threads, cpu", report->model_name,
+                  report->context_len_tokens, report->threads);
+    for (size_t i = 0; i < report->num_levels; i++)
+        strbuf_printf(&out, " %s", cpu_level_info(report->levels[i])->name);
+    strbuf_putc(&out, '\n');
+    put_memory(&out, report);
+    strbuf_puts(&out, "\nentries\n");
+    for (size_t i = 0; i < report->num_entries; i++)
+        strbuf_printf(&out, "  %-22s up to %u tokens, %u steps, %u barriers\n",
+                      report->entries[i].name, report->entries[i].bucket_tokens,
+                      report->entries[i].num_steps, report->entries[i].num_barriers);
+    strbuf_printf(&out, "\nkernels: %zu\n", report->num_kernels);
+    for (size_t i = 0; i < report->num_kernels; i++)
+        strbuf_printf(&out, "  %-40s %-28s %8" PRIu64 " bytes of code\n", report->kernels[i].name,
+                      report->kernels[i].kind, report->kernels[i].code_bytes);
+    put_document(&out);
+}
+
+static void put_summary(const CompileReport *report, const char *path) {
+    char artifact[32], memory[32];
+    uint64_t ns = 0;
+    for (int i = 0; i < NUM_COMPILE_PHASES; i++) ns += report->phase_ns[i];
+    fprintf(stderr, "%s: %s bytes, %zu kernels, memory at run time %s bytes, compiled in %.1f s\n",
+            path, grouped(report->artifact_bytes, artifact), report->num_kernels,
+            grouped(report->total_bytes, memory), (double)ns * 1e-9);
+}
+
+// ---------------------------------------------------------------- the verb
+
+static void put_outcome(const Cli *cli, const CompileReport *report, const StrBuf *ir) {
+    if (args_has(&cli->args, OPT_EMIT_IR))
+        output_write(ir->data ? ir->data : "", ir->len);
+    else if (cli->is_json)
+        put_json(report);
+    else if (args_has(&cli->args, OPT_DRY_RUN))
+        put_text(report);
+    else if (!cli->is_quiet)
+        put_summary(report, args_text(&cli->args, OPT_OUTPUT, ""));
+}
+
+Status verb_COMPILE(Cli *cli) {
+    const Args *args = &cli->args;
+    if (args_has(args, OPT_LIST_PASSES) || args_has(args, OPT_LIST_DIALECTS)) {
+        if (args_has(args, OPT_LIST_PASSES)) list_passes(cli);
+        if (args_has(args, OPT_LIST_DIALECTS)) list_dialects(cli);
+        return STATUS_OK;
+    }
+    TRY(check_positional(cli, 1, 1, "a recipe"));
+    TRY(check_dump_options(cli));
+    StrBuf ir = {0};
+    ProgressState progress = {0};
+    CompileOptions options = {
+        .recipe_path = args->positional[0],
+        .model_path = args_text(args, OPT_MODEL, NULL),
+        .out_path = args_text(args, OPT_OUTPUT, NULL),
+        .threads = (uint32_t)args_count(args, OPT_THREADS, 0),
+        .dump_before = args_text(args, OPT_DUMP_BEFORE, NULL),
+        .dump_after = args_text(args, OPT_DUMP_AFTER, NULL),
+        .dump_dir = args_text(args, OPT_DUMP_DIR, NULL),
+        .resume_from = args_text(args, OPT_RESUME_FROM, NULL),
+        .emit_ir_level = (uint32_t)args_count(args, OPT_EMIT_IR, 0),
+        .out_ir = &ir,
+        .progress = on_progress,
+        .progress_ctx = &progress,
+    };
+    TRY(parse_levels(cli, &options.levels));
+    CompileReport report;
+    Status status = compile_run(&options, &cli->sink, &report);
+    progress_clear();
+    if (status == STATUS_OK) put_outcome(cli, &report, &ir);
+    compile_report_deinit(&report);
+    strbuf_deinit(&ir);
+    return status;
+}
