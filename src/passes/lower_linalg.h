@@ -141,7 +141,8 @@ IrOp *ll_open_loop(LowerLinalg *ll, IrValue *lo, IrValue *hi, int64_t step, uint
 Status ll_make_item(LowerLinalg *ll, IrOp *op, LlItem *out_item);
 // Do two items touch a common buffer that one of them writes?
 bool ll_depend(const LlItem *a, const LlItem *b);
-// May they share their next loop, given that they depend or not?
+// May they share their next loop? What one writes and the other touches is then only what belongs to the
+// iteration at hand. Holds for reductions too: their iterations keep their order.
 bool ll_share_loop(const LlItem *a, const LlItem *b);
 bool ll_view_dims(const IrValue *view, const IrValue **out_root, int32_t *out_root_dims);
 bool ll_is_view(const IrOp *op);

@@ -239,7 +239,6 @@ static bool have_common_pin(const LlAccess *a, const LlAccess *b, uint32_t loop_
 
 bool ll_share_loop(const LlItem *a, const LlItem *b) {
     uint32_t loop_a = a->bound, loop_b = b->bound;
-    if (!a->is_parallel[loop_a] || !b->is_parallel[loop_b]) return false;
     if (a->ranges[loop_a] != b->ranges[loop_b] && !a->is_loop && !b->is_loop) return false;
     for (uint32_t i = 0; i < a->num_accesses; i++)
         for (uint32_t j = 0; j < b->num_accesses; j++) {

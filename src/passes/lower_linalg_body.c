@@ -409,16 +409,6 @@ void ll_emit_uniform(LowerLinalg *ll, LlItem *item, uint32_t lanes) {
 
 // ---------------------------------------------------------------- element by element
 
-static void replace_indices(LowerLinalg *ll, const LlItem *item, IrBlock *block) {
-    FOR_EACH_OP_SAFE(op, block) {
-        for (uint32_t r = 0; r < op->num_regions; r++)
-            FOR_EACH_BLOCK(inner, &op->regions[r]) replace_indices(ll, item, inner);
-        if (op->kind != IR_LINALG_INDEX) continue;
-        ir_value_replace_all(ir_op_result(op, 0), item->ivs[ir_op_attr(op, "dim")->i]);
-        ir_op_erase(ll->m, op);
-    }
-}
-
 static void emit_elements(LowerLinalg *ll, LlItem *item) {
     const IrOp *op = item->op;
     const IrBlock *body = body_of(item);
@@ -440,10 +430,7 @@ static void emit_elements(LowerLinalg *ll, LlItem *item) {
             emit_scalar_op(ll, item, inner);
             continue;
         }
-        IrOp *clone = ir_op_clone(ll->m, inner, &ll->map);
-        ir_block_append(ll->b.block, clone);
-        for (uint32_t r = 0; r < clone->num_regions; r++)
-            FOR_EACH_BLOCK(nested, &clone->regions[r]) replace_indices(ll, item, nested);
+        ir_block_append(ll->b.block, ir_op_clone(ll->m, inner, &ll->map));
     }
     for (uint32_t out = 0; out < op->segments[1]; out++) {
         IrValue *value = scalar_of(ll, yielded(item, out));

@@ -20,25 +20,29 @@ static int64_t inner_iterations(const LlItem *item) {
     return num;
 }
 
+static bool depends_on_any(LlItem *const *run, uint32_t num, const LlItem *item) {
+    for (uint32_t i = 0; i < num; i++)
+        if (ll_depend(run[i], item)) return true;
+    return false;
+}
+
 // An item with no loop inside gives up its vectors if it shares this loop with one that has: worth it
-// where the other does much more per iteration.
-static bool may_mix(const LlItem *a, const LlItem *b) {
-    if (is_last_loop(a) == is_last_loop(b)) return true;
-    const LlItem *deep = is_last_loop(a) ? b : a;
-    return ll_depend(a, b) && inner_iterations(deep) >= MIN_INNER;
+// where they exchange values and the other does much more per iteration.
+static bool may_mix(LlItem *const *run, uint32_t num, const LlItem *item) {
+    uint32_t num_last = is_last_loop(item);
+    for (uint32_t i = 0; i < num; i++) num_last += is_last_loop(run[i]);
+    if (num_last == 0 || num_last == num + 1) return true;
+    for (uint32_t i = 0; i < num; i++)
+        if (!is_last_loop(run[i]) && inner_iterations(run[i]) < MIN_INNER) return false;
+    if (!is_last_loop(item) && inner_iterations(item) < MIN_INNER) return false;
+    return depends_on_any(run, num, item);
 }
 
 static bool can_join(LlItem *const *run, uint32_t num, const LlItem *item) {
     if (num == MAX_RUN || item->is_loop) return false;
     for (uint32_t i = 0; i < num; i++)
-        if (run[i]->is_loop || !ll_share_loop(run[i], item) || !may_mix(run[i], item)) return false;
-    return true;
-}
-
-static bool depends_on_any(LlItem *const *run, uint32_t num, const LlItem *item) {
-    for (uint32_t i = 0; i < num; i++)
-        if (ll_depend(run[i], item)) return true;
-    return false;
+        if (run[i]->is_loop || !ll_share_loop(run[i], item)) return false;
+    return may_mix(run, num, item);
 }
 
 // ---------------------------------------------------------------- innermost loops

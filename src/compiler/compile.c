@@ -1,0 +1,413 @@
+// The compiler from end to end: read, import, run the passes, generate code, pack weights, write.
+#include "compiler/compile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "abi/plan_size.h"
+#include "codegen/codegen.h"
+#include "compiler/manifest.h"
+#include "compiler/pipeline.h"
+#include "compiler/plan_build.h"
+#include "compiler/weights_image.h"
+#include "ir/print.h"
+#include "recipe/import.h"
+#include "recipe/recipe.h"
+#include "weights/tokenizer_import.h"
+
+typedef struct Compilation {
+    const CompileOptions *options;
+    DiagSink *sink;
+    CompileReport *report;
+    Recipe *recipe;
+    Gguf *gguf;
+    PassConfig config;
+    Pipeline pipeline;
+    WeightsImage image;
+    PlanBuild plan;
+    bool has_plan;
+    CodegenImage inits, code[NUM_CPU_LEVELS];
+    CpuLevel levels[NUM_CPU_LEVELS];
+    uint32_t num_levels;
+    StrBuf tokenizer, manifest;
+} Compilation;
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void progress(const Compilation *c, CompilePhase phase, uint64_t done, uint64_t total, bool end) {
+    if (c->options->progress) c->options->progress(phase, done, total, end, c->options->progress_ctx);
+}
+
+// ---- inputs
+
+static Status open_inputs(Compilation *c) {
+    const CompileOptions *o = c->options;
+    TRY(recipe_load(o->recipe_path, c->sink, &c->recipe));
+    const char *model = o->model_path ? o->model_path : c->recipe->model_path;
+    if (!model) {
+        Status status = diag_error(c->sink, DIAG_P0009, (DiagSpan){.file = o->recipe_path},
+                                   "the recipe names no model file");
+        diag_write(c->sink, "model: FILE.gguf, or --model FILE.gguf");
+        return status;
+    }
+    return gguf_open(model, c->sink, &c->gguf);
+}
+
+static Status choose_levels(Compilation *c) {
+    uint32_t mask = c->options->levels ? c->options->levels : c->recipe->target.levels;
+    for (int i = 0; i < NUM_CPU_LEVELS; i++)
+        if (mask >> i & 1) c->levels[c->num_levels++] = (CpuLevel)i;
+    CpuLevel only; // a dump made for one level goes on for that level
+    DiagSink quiet;
+    diag_sink_init(&quiet);
+    if (pass_target_read(c->pipeline.m, &quiet, &only) == STATUS_OK) {
+        c->levels[0] = only;
+        c->num_levels = 1;
+    }
+    diag_sink_deinit(&quiet);
+    BUG_IF(c->num_levels == 0, "a recipe without CPU levels passed its checks");
+    return STATUS_OK;
+}
+
+// --threads: fewer than the recipe's maximum only.
+static Status choose_threads(Compilation *c) {
+    if (c->options->threads == 0) return STATUS_OK;
+    if (c->options->threads > (uint32_t)c->recipe->target.threads) {
+        Status status = diag_error(c->sink, DIAG_P0009, (DiagSpan){.file = c->options->recipe_path},
+                                   "%u threads: the recipe plans for at most %lld", c->options->threads,
+                                   (long long)c->recipe->target.threads);
+        diag_write(c->sink, "--threads=%lld, or a larger number in the recipe",
+                   (long long)c->recipe->target.threads);
+        return status;
+    }
+    pipeline_set_config(c->pipeline.m, "threads", c->options->threads);
+    return STATUS_OK;
+}
+
+static Status import_or_resume(Compilation *c) {
+    const char *dump = c->options->resume_from;
+    if (dump) TRY(pipeline_read_dump(dump, c->sink, &c->pipeline.m));
+    else TRY(import_model(c->recipe, c->gguf, c->sink, &c->pipeline.m));
+    TRY(choose_threads(c));
+    TRY(choose_levels(c));
+    return pass_config_read(c->pipeline.m, c->sink, &c->config);
+}
+
+// ---- code
+
+// Machine code of the init functions, for this host.
+static Status compile_inits(Compilation *c) {
+    IrModule *m = ir_module_clone(c->pipeline.m);
+    CpuLevel level;
+    Status status = STATUS_OK;
+    if (!cpu_host_level(&level)) {
+        status = diag_error(c->sink, DIAG_P0010, (DiagSpan){0},
+                            "this processor lacks AVX2, FMA or F16C, which preparing weights needs");
+        (void)status;
+        status = STATUS_ENVIRONMENT;
+    }
+    DiagSink quiet;
+    diag_sink_init(&quiet);
+    CpuLevel made_for; // a resumed dump may be past the choice of a level
+    if (pass_target_read(m, &quiet, &made_for) == STATUS_OK) level = made_for;
+    diag_sink_deinit(&quiet);
+    if (status == STATUS_OK) status = pipeline_inits_only(m, level, c->sink);
+    if (status == STATUS_OK) status = codegen_compile(m, level, c->pipeline.num_threads, c->sink, &c->inits);
+    ir_module_destroy(m);
+    return status;
+}
+
+static bool is_init(const Compilation *c, const char *name) {
+    for (size_t i = 0; i < c->inits.num_functions; i++)
+        if (str_equal(c->inits.functions[i].name, name)) return true;
+    return false;
+}
+
+static Status compile_level(Compilation *c, uint32_t i) {
+    IrModule *m = ir_module_clone(c->pipeline.m);
+    Pipeline one = c->pipeline;
+    one.m = m;
+    one.level_name = c->num_levels > 1 ? cpu_level_info(c->levels[i])->name : NULL;
+    ir_op_set_attr(m, m->op, "ingot.target", ir_attr_string(m, cpu_level_info(c->levels[i])->name));
+    Status status = pipeline_run_until(&one, PASS_lower_target, c->sink);
+    bool want_2 = c->options->emit_ir_level == 2, want_3 = c->options->emit_ir_level == 3;
+    if (status == STATUS_OK && i == 0 && want_2) ir_print(m, NULL, c->options->out_ir);
+    if (status == STATUS_OK && i == 0 && !want_2) {
+        status = weights_image_layout(m, c->sink, &c->image);
+        if (status == STATUS_OK) status = plan_build(m, &c->image, &c->config, c->sink, &c->plan);
+        c->has_plan = status == STATUS_OK;
+    }
+    if (status == STATUS_OK && !want_2) status = pipeline_run_until(&one, NUM_PASSES, c->sink);
+    if (status == STATUS_OK && i == 0 && want_3) ir_print(m, NULL, c->options->out_ir);
+    if (status == STATUS_OK && !c->options->emit_ir_level) {
+        FOR_EACH_OP_SAFE(op, ir_module_body(m))
+            if (op->kind == IR_LLVM_FUNC && is_init(c, ir_symbol_name(op))) ir_op_erase(m, op);
+        status = codegen_compile(m, c->levels[i], c->pipeline.num_threads, c->sink, &c->code[i]);
+    }
+    c->pipeline.num_run = one.num_run;
+    // The image's attributes live in the module that was planned: it is kept until the end.
+    if (i == 0) c->pipeline.planned = m;
+    else ir_module_destroy(m);
+    return status;
+}
+
+static Status run_passes(Compilation *c) {
+    TRY(pipeline_run_until(&c->pipeline, PASS_loop_schedule, c->sink));
+    if (!c->options->emit_ir_level) TRY(compile_inits(c));
+    uint32_t num = c->options->emit_ir_level ? 1 : c->num_levels;
+    for (uint32_t i = 0; i < num; i++) TRY(compile_level(c, i));
+    return STATUS_OK;
+}
+
+// ---- the artifact
+
+static Status match_code(Compilation *c) {
+    PlanTables *t = &c->plan.tables;
+    PlanKernelCode *code = ARENA_ARRAY(&c->plan.arena, PlanKernelCode, c->num_levels * t->num_kernels);
+    for (uint32_t l = 0; l < c->num_levels; l++)
+        for (uint64_t k = 0; k < t->num_kernels; k++) {
+            PlanKernelCode *entry = &code[l * t->num_kernels + k];
+            for (size_t f = 0; f < c->code[l].num_functions; f++)
+                if (str_equal(c->code[l].functions[f].name, c->plan.kernel_names[k]))
+                    *entry = (PlanKernelCode){c->code[l].functions[f].offset, c->code[l].functions[f].len_bytes};
+            BUG_IF(entry->len_bytes == 0, "kernel @%s has no code", c->plan.kernel_names[k]);
+        }
+    t->kernel_code = code;
+    return STATUS_OK;
+}
+
+typedef struct Section {
+    SectionKind kind;
+    uint32_t tag;
+    const void *bytes;
+    uint64_t len_bytes;
+} Section;
+
+static uint32_t add_section(Section *sections, uint32_t n, SectionKind kind, uint32_t tag, const void *bytes,
+                            uint64_t len_bytes) {
+    sections[n] = (Section){kind, tag, bytes, len_bytes};
+    return n + 1;
+}
+
+static const char *set_by(const char *part) {
+    static const char *const reasons[][2] = {
+        {"weights", "model"},          {"kv pages", "recipe: memory_optimization, kv_cache_seq_len"},
+        {"arena", "largest bucket"},   {"scratch", "threads"},
+        {"io", "largest bucket, vocabulary"}, {"code", "kernels of one CPU level"},
+        {"tables", "tokenizer, plan"}, {"run time", "plan, vocabulary"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+        if (str_equal(reasons[i][0], part)) return reasons[i][1];
+    return "plan";
+}
+
+// Sections in file order, the weights last and without bytes. The plan is laid out but not yet final.
+static uint32_t list_sections(Compilation *c, Section *sections, uint32_t *out_plan, uint32_t *out_first_code) {
+    GgufString template_text = {0};
+    uint32_t n = 0;
+    n = add_section(sections, n, SECTION_MANIFEST, 0, c->manifest.data, c->manifest.len);
+    n = add_section(sections, n, SECTION_STRINGS, 0, c->plan.strings.data, c->plan.strings.len);
+    n = add_section(sections, n, SECTION_TOKENIZER, 0, c->tokenizer.data, c->tokenizer.len);
+    if (tokenizer_chat_template(c->gguf, &template_text))
+        n = add_section(sections, n, SECTION_TEMPLATE, 0, template_text.data, template_text.len);
+    *out_plan = n;
+    n = add_section(sections, n, SECTION_PLAN, 0, NULL, plan_tables_layout(&c->plan.tables));
+    *out_first_code = n;
+    for (uint32_t i = 0; i < c->num_levels; i++)
+        n = add_section(sections, n, SECTION_CODE, c->levels[i], c->code[i].bytes, c->code[i].len_bytes);
+    return add_section(sections, n, SECTION_WEIGHTS, 0, NULL, c->image.len_bytes);
+}
+
+static void fill_memory(Compilation *c, const Section *sections, uint32_t num_sections, PlanMemoryPart *parts) {
+    SectionEntry entries[ARTIFACT_MAX_SECTIONS];
+    for (uint32_t i = 0; i < num_sections; i++)
+        entries[i] = (SectionEntry){.kind = sections[i].kind, .tag = sections[i].tag,
+                                    .len_bytes = sections[i].len_bytes};
+    PlanMemory memory = plan_memory(&c->plan.tables.header, entries, num_sections);
+    CompileReport *report = c->report;
+    report->parts = ARENA_ARRAY(&report->arena, CompilePart, PLAN_NUM_PARTS);
+    for (unsigned i = 0; i < PLAN_NUM_PARTS; i++) {
+        uint64_t bytes;
+        const char *name = plan_memory_part(&memory, i, &bytes);
+        parts[i] = (PlanMemoryPart){.name = plan_build_string(&c->plan, name),
+                                    .set_by = plan_build_string(&c->plan, set_by(name)),
+                                    .bytes = bytes};
+        report->parts[report->num_parts++] = (CompilePart){.name = name, .set_by = set_by(name), .bytes = bytes};
+    }
+    report->total_bytes = memory.total_bytes;
+}
+
+static Status finish_plan(Compilation *c, Section *sections, uint32_t *out_num, uint32_t *out_plan) {
+    enum { SAMPLER_BYTES_PER_TOKEN = 16, TOKENIZER_BYTES = 1 << 20 };
+    PlanTables *t = &c->plan.tables;
+    TRY(match_code(c));
+    PlanLevel *levels = ARENA_ARRAY(&c->plan.arena, PlanLevel, c->num_levels);
+    PlanMemoryPart *parts = ARENA_ARRAY(&c->plan.arena, PlanMemoryPart, PLAN_NUM_PARTS);
+    for (uint32_t i = 0; i < c->num_levels; i++) {
+        const CpuLevelInfo *info = cpu_level_info(c->levels[i]);
+        levels[i] = (PlanLevel){.cpu_level = c->levels[i], .required_features = info->required,
+                                .name = plan_build_string(&c->plan, info->name)};
+    }
+    t->levels = levels;
+    t->num_levels = c->num_levels;
+    t->memory = parts;
+    t->num_memory = PLAN_NUM_PARTS;
+    t->header.model_name = plan_build_string(&c->plan, c->report->model_name);
+    uint32_t num, plan_at, first_code;
+    list_sections(c, sections, &plan_at, &first_code); // table counts for the run-time's bytes
+    t->header.runtime_bytes = plan_executor_bytes(&t->header) + TOKENIZER_BYTES +
+                              (uint64_t)t->header.vocab_size * SAMPLER_BYTES_PER_TOKEN;
+    num = list_sections(c, sections, &plan_at, &first_code);
+    fill_memory(c, sections, num, parts); // adds the names of the parts to the strings
+    c->report->num_parts = 0;
+    num = list_sections(c, sections, &plan_at, &first_code);
+    for (uint32_t i = 0; i < c->num_levels; i++) levels[i].section = first_code + i;
+    fill_memory(c, sections, num, parts); // strings are complete: the sizes are final
+    *out_num = num;
+    *out_plan = plan_at;
+    return STATUS_OK;
+}
+
+
+static void weights_progress(uint64_t done, uint64_t total, void *ctx) {
+    progress(ctx, COMPILE_WEIGHTS, done, total, done == total);
+}
+
+static Status write_weights(Compilation *c, ArtifactWriter *writer) {
+    WeightsSource source = {.m = c->pipeline.planned,
+                            .gguf = c->gguf,
+                            .inits = &c->inits,
+                            .num_threads = c->pipeline.num_threads,
+                            .progress = weights_progress,
+                            .progress_ctx = c};
+    bool has_code = c->inits.num_functions > 0;
+    if (has_code) TRY(codegen_image_map(&c->inits, c->sink, &source.inits_base));
+    Status status = artifact_writer_begin(writer, SECTION_WEIGHTS, 0, ARTIFACT_PAGE_BYTES, c->sink);
+    if (status == STATUS_OK) status = weights_image_write(&c->image, &source, writer, c->sink);
+    artifact_writer_end(writer);
+    if (has_code) codegen_image_unmap(source.inits_base, c->inits.len_bytes);
+    return status;
+}
+
+static Status write_artifact(Compilation *c, const Section *sections, uint32_t num, uint32_t plan_at) {
+    ArtifactWriter writer;
+    StrBuf plan = {0};
+    plan_tables_write(&c->plan.tables, &plan);
+    TRY(artifact_writer_open(c->options->out_path, c->sink, &writer));
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; i + 1 < num && status == STATUS_OK; i++) {
+        const Section *s = &sections[i];
+        const void *bytes = i == plan_at ? plan.data : s->bytes;
+        if (s->kind == SECTION_CODE) {
+            status = artifact_writer_begin(&writer, s->kind, s->tag, ARTIFACT_PAGE_BYTES, c->sink);
+            if (status == STATUS_OK) status = artifact_writer_append(&writer, bytes, s->len_bytes, c->sink);
+            artifact_writer_end(&writer);
+        } else status = artifact_writer_section(&writer, s->kind, s->tag, bytes, s->len_bytes, c->sink);
+    }
+    if (status == STATUS_OK) status = write_weights(c, &writer);
+    strbuf_deinit(&plan);
+    if (status != STATUS_OK) {
+        artifact_writer_abort(&writer);
+        return status;
+    }
+    c->report->artifact_bytes = writer.file.len_bytes;
+    return artifact_writer_commit(&writer, c->sink);
+}
+
+// ---- the report
+
+static void fill_report(Compilation *c) {
+    CompileReport *r = c->report;
+    const PlanTables *t = &c->plan.tables;
+    r->kernels = ARENA_ARRAY(&r->arena, CompileKernel, t->num_kernels);
+    for (uint64_t k = 0; k < t->num_kernels; k++)
+        r->kernels[r->num_kernels++] =
+            (CompileKernel){.name = arena_strdup(&r->arena, c->plan.kernel_names[k]),
+                            .kind = arena_strdup(&r->arena, c->plan.kernel_kinds[k]),
+                            .code_bytes = t->kernel_code[k].len_bytes};
+    r->entries = ARENA_ARRAY(&r->arena, CompileEntry, t->num_entries);
+    for (uint64_t e = 0; e < t->num_entries; e++) {
+        const PlanEntry *entry = &t->entries[e];
+        uint32_t barriers = 0;
+        for (uint32_t s = 0; s < entry->num_steps; s++) barriers += t->steps[entry->first_step + s].needs_barrier;
+        r->entries[r->num_entries++] =
+            (CompileEntry){.name = arena_strdup(&r->arena, c->plan.strings.data + entry->name),
+                           .bucket_tokens = entry->bucket_tokens,
+                           .num_steps = entry->num_steps,
+                           .num_barriers = barriers};
+    }
+    memcpy(r->levels, c->levels, sizeof r->levels);
+    r->num_levels = c->num_levels;
+    r->threads = c->config.threads;
+    r->context_len_tokens = t->header.context_len_tokens;
+}
+
+static Status compile_all(Compilation *c) {
+    uint64_t started = now_ns(), ended;
+    TRY(open_inputs(c));
+    TRY(import_or_resume(c));
+    c->report->model_name = arena_strdup(&c->report->arena, c->recipe->model_name);
+    TRY(tokenizer_import(c->gguf, c->sink, &c->tokenizer));
+    c->report->phase_ns[COMPILE_IMPORT] = (ended = now_ns()) - started;
+    progress(c, COMPILE_IMPORT, 1, 1, true);
+    started = ended;
+    if (c->options->emit_ir_level == 1) {
+        ir_print(c->pipeline.m, NULL, c->options->out_ir);
+        return STATUS_OK;
+    }
+    TRY(run_passes(c));
+    c->report->phase_ns[COMPILE_PASSES] = (ended = now_ns()) - started;
+    progress(c, COMPILE_PASSES, 1, 1, true);
+    started = ended;
+    if (c->options->emit_ir_level) return STATUS_OK;
+    ManifestInputs inputs = {.recipe = c->recipe, .recipe_path = c->options->recipe_path, .gguf = c->gguf,
+                             .config = &c->config, .levels = c->levels, .num_levels = c->num_levels,
+                             .num_kernels = c->plan.tables.num_kernels, .hashes_model = c->options->out_path};
+    TRY(manifest_build(&inputs, c->sink, &c->manifest));
+    Section sections[ARTIFACT_MAX_SECTIONS];
+    uint32_t num, plan_at;
+    TRY(finish_plan(c, sections, &num, &plan_at));
+    fill_report(c);
+    if (c->options->out_path) TRY(write_artifact(c, sections, num, plan_at));
+    c->report->phase_ns[COMPILE_WEIGHTS] = now_ns() - started;
+    return STATUS_OK;
+}
+
+Status compile_run(const CompileOptions *options, DiagSink *sink, CompileReport *out_report) {
+    *out_report = (CompileReport){0};
+    arena_init(&out_report->arena);
+    Compilation *c = base_alloc(1, sizeof *c);
+    c->options = options;
+    c->sink = sink;
+    c->report = out_report;
+    c->pipeline = (Pipeline){.dump_before = options->dump_before,
+                             .dump_after = options->dump_after,
+                             .dump_dir = options->dump_dir,
+                             .num_threads = options->compile_threads ? options->compile_threads
+                                                                     : cpu_usable_threads()};
+    Status status = pipeline_check_dumps(&c->pipeline, sink);
+    if (status == STATUS_OK) status = compile_all(c);
+    if (c->has_plan) plan_build_deinit(&c->plan);
+    weights_image_deinit(&c->image);
+    if (c->inits.bytes) codegen_image_deinit(&c->inits);
+    for (uint32_t i = 0; i < NUM_CPU_LEVELS; i++)
+        if (c->code[i].bytes) codegen_image_deinit(&c->code[i]);
+    if (c->pipeline.planned) ir_module_destroy(c->pipeline.planned);
+    if (c->pipeline.m) ir_module_destroy(c->pipeline.m);
+    if (c->gguf) gguf_close(c->gguf);
+    if (c->recipe) recipe_destroy(c->recipe);
+    strbuf_deinit(&c->tokenizer);
+    strbuf_deinit(&c->manifest);
+    free(c);
+    return status;
+}
+
+void compile_report_deinit(CompileReport *report) {
+    arena_deinit(&report->arena);
+    *report = (CompileReport){0};
+}

@@ -1,0 +1,77 @@
+// From a recipe and a model file to an artifact: the straight-line story of the compiler.
+#ifndef INGOT_COMPILER_COMPILE_H
+#define INGOT_COMPILER_COMPILE_H
+
+#include "abi/cpu.h"
+#include "base/diag.h"
+#include "ir/ir.h"
+
+typedef enum CompilePhase {
+    COMPILE_IMPORT,  // recipe and model read, level-1 module made
+    COMPILE_PASSES,  // the pass pipeline, to machine code of every level
+    COMPILE_WEIGHTS, // weights packed and written
+    NUM_COMPILE_PHASES
+} CompilePhase;
+
+// done of total units (passes, bytes); is_finished once per phase.
+typedef void (*CompileProgress)(CompilePhase phase, uint64_t done, uint64_t total, bool is_finished,
+                                void *ctx);
+
+typedef struct CompileOptions {
+    const char *recipe_path;
+    const char *model_path;  // overrides the recipe's; NULL: the recipe's
+    const char *out_path;    // NULL: nothing is written (dry run)
+    uint32_t levels;         // bits 1 << CpuLevel; 0: those of the recipe
+    uint32_t threads;        // workers of the artifact; 0: the recipe's maximum. More than that: R-code
+    uint32_t compile_threads; // 0: what the process may use
+    // Dumps, files NN-pass.mlir in dump_dir: a pass name or "all"; NULL: none.
+    const char *dump_before, *dump_after, *dump_dir;
+    const char *resume_from; // go on with this module instead of importing
+    // Print the module to out_ir once it has this level (1: as imported, 2: planned, 3: lowered) and
+    // stop; 0: no.
+    uint32_t emit_ir_level;
+    StrBuf *out_ir;
+    CompileProgress progress; // may be NULL
+    void *progress_ctx;
+} CompileOptions;
+
+typedef struct CompileKernel {
+    const char *name, *kind;
+    uint64_t code_bytes; // of the first level
+} CompileKernel;
+
+typedef struct CompilePart {
+    const char *name, *set_by;
+    uint64_t bytes;
+    bool is_outside;
+} CompilePart;
+
+typedef struct CompileEntry {
+    const char *name;
+    uint32_t bucket_tokens, num_steps, num_barriers;
+} CompileEntry;
+
+// What was decided; everything is owned by arena.
+typedef struct CompileReport {
+    Arena arena;
+    const char *model_name;
+    CompileKernel *kernels;
+    size_t num_kernels;
+    CompilePart *parts; // memory by part; those inside add up to total_bytes
+    size_t num_parts;
+    uint64_t total_bytes;
+    CompileEntry *entries;
+    size_t num_entries;
+    CpuLevel levels[NUM_CPU_LEVELS];
+    size_t num_levels;
+    uint32_t threads, context_len_tokens;
+    uint64_t artifact_bytes; // 0 in a dry run
+    uint64_t phase_ns[NUM_COMPILE_PHASES];
+} CompileReport;
+
+// Compiles. Errors leave nothing under out_path. report: initialised by the call, freed by
+// compile_report_deinit in either case; filled on success only.
+Status compile_run(const CompileOptions *options, DiagSink *sink, CompileReport *out_report) MUST_USE;
+void compile_report_deinit(CompileReport *report);
+
+#endif

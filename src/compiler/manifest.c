@@ -1,0 +1,58 @@
+// Writes the manifest; see manifest.h.
+#include "compiler/manifest.h"
+
+#include <nettle/sha2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/plan.h"
+#include "base/file.h"
+#include "codegen/codegen.h"
+
+static void put_sha256(const uint8_t *bytes, uint64_t len, StrBuf *out) {
+    struct sha256_ctx ctx;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_init(&ctx);
+    sha256_update(&ctx, len, bytes);
+    sha256_digest(&ctx, sizeof digest, digest);
+    strbuf_putc(out, '"');
+    for (size_t i = 0; i < sizeof digest; i++) strbuf_printf(out, "%02x", digest[i]);
+    strbuf_putc(out, '"');
+}
+
+static void put_base_name(const char *path, StrBuf *out) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    strbuf_put_json_string(out, name, strlen(name));
+}
+
+Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
+    enum { MAX_RECIPE_BYTES = 16 << 20 };
+    char *recipe;
+    uint64_t recipe_len;
+    TRY(file_read(in->recipe_path, MAX_RECIPE_BYTES, sink, &recipe, &recipe_len));
+    strbuf_printf(out, "{\"schema\":\"ingot-manifest/1\",\"artifact_version\":%d,\"llvm\":\"%s\",\"recipe\":{\"name\":",
+                  ARTIFACT_VERSION, codegen_llvm_version());
+    put_base_name(in->recipe_path, out);
+    strbuf_puts(out, ",\"sha256\":");
+    put_sha256((const uint8_t *)recipe, recipe_len, out);
+    free(recipe);
+    strbuf_puts(out, "},\"model\":{\"name\":");
+    strbuf_put_json_string(out, in->recipe->model_name, strlen(in->recipe->model_name));
+    strbuf_printf(out, ",\"bytes\":%llu", (unsigned long long)gguf_len_bytes(in->gguf));
+    if (in->hashes_model) {
+        strbuf_puts(out, ",\"sha256\":");
+        put_sha256(gguf_bytes(in->gguf), gguf_len_bytes(in->gguf), out);
+    }
+    strbuf_printf(out, "},\"precision\":{\"activations\":\"%s\",\"kv\":\"%s\"},\"threads\":%u,\"buckets\":[",
+                  in->config->activations, in->config->kv, in->config->threads);
+    for (uint32_t i = 0; i < in->config->num_buckets; i++)
+        strbuf_printf(out, "%s%lld", i ? "," : "", (long long)in->config->buckets[i]);
+    strbuf_puts(out, "],\"levels\":[");
+    for (uint32_t i = 0; i < in->num_levels; i++)
+        strbuf_printf(out, "%s\"%s\"", i ? "," : "", cpu_level_info(in->levels[i])->name);
+    strbuf_printf(out, "],\"passes\":[");
+    for (int i = 0; i < NUM_PASSES; i++) strbuf_printf(out, "%s\"%s\"", i ? "," : "", pass_info((PassId)i)->name);
+    strbuf_printf(out, "],\"num_kernels\":%llu}\n", (unsigned long long)in->num_kernels);
+    return STATUS_OK;
+}

@@ -1,0 +1,23 @@
+// The manifest of an artifact: which inputs it was made of, with what, for what. JSON text without clocks,
+// paths or host names: equal inputs, equal text.
+#ifndef INGOT_COMPILER_MANIFEST_H
+#define INGOT_COMPILER_MANIFEST_H
+
+#include "passes/pass.h"
+#include "recipe/recipe.h"
+#include "weights/gguf.h"
+
+typedef struct ManifestInputs {
+    const Recipe *recipe;
+    const char *recipe_path;
+    const Gguf *gguf;
+    const PassConfig *config;
+    const CpuLevel *levels;
+    uint32_t num_levels;
+    uint64_t num_kernels;
+    bool hashes_model; // false: the model's hash is left out (dry run)
+} ManifestInputs;
+
+Status manifest_build(const ManifestInputs *inputs, DiagSink *sink, StrBuf *out_text) MUST_USE;
+
+#endif

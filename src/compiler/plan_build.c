@@ -1,0 +1,345 @@
+// Reads entries as plans; see plan_build.h.
+#include "compiler/plan_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/kernel_abi.h"
+#include "abi/plan_size.h"
+
+#define PUSH(array, count, capacity, value)                                                        \
+    do {                                                                                           \
+        ARRAY_RESERVE(array, count, capacity);                                                     \
+        (array)[(count)++] = (value);                                                              \
+    } while (0)
+
+typedef struct Reader {
+    PlanBuild *build;
+    IrModule *m;
+    const WeightsImage *image;
+    DiagSink *sink;
+    IrOp *entry;
+    IrValue *start, *num_valid; // index arguments
+    PlanKernel *kernels;
+    const char **names, **kinds;
+    size_t num_kernels, kernels_capacity, names_capacity, kinds_capacity, num_names, num_kinds;
+    PlanEntry *entries;
+    size_t num_entries, entries_capacity;
+    PlanStep *steps;
+    size_t num_steps, steps_capacity;
+    PlanBuffer *buffers;
+    size_t num_buffers, buffers_capacity;
+    PlanScalar *scalars;
+    size_t num_scalars, scalars_capacity;
+    uint64_t kv_bytes, arena_bytes;
+} Reader;
+
+uint32_t plan_build_string(PlanBuild *build, const char *text) {
+    size_t len = strlen(text);
+    for (size_t at = 0; at < build->strings.len; at += strlen(build->strings.data + at) + 1)
+        if (str_equal(build->strings.data + at, text)) return (uint32_t)at;
+    uint32_t offset = (uint32_t)build->strings.len;
+    strbuf_append(&build->strings, text, len + 1);
+    return offset;
+}
+
+static Status refuse(Reader *r, const IrOp *op, const char *what) {
+    return diag_error(r->sink, DIAG_P0007, ir_loc_span(op->loc), "@%s: %s in %s", ir_symbol_name(r->entry),
+                      what, ir_op_info(op->kind)->name);
+}
+
+static uint64_t type_bytes(const IrType *t) {
+    return (uint64_t)ir_type_num_elems(t) * ir_type_bytes(t->elem);
+}
+
+// ---- buffers
+
+static bool is_kv(const Reader *r, uint32_t arg) { return ir_func_arg_attr(r->entry, arg, "ingot.kv") != NULL; }
+
+// Caches lie one after another in the order of the entry's arguments, the same for all entries.
+static uint64_t kv_offset(const Reader *r, uint32_t arg) {
+    uint64_t offset = 0;
+    IrBlock *body = ir_func_body(r->entry);
+    for (uint32_t i = 0; i < arg; i++)
+        if (is_kv(r, i)) offset += align_up(type_bytes(body->args[i]->type), PLAN_BUFFER_ALIGN_BYTES);
+    return offset;
+}
+
+static bool arg_buffer(Reader *r, const IrValue *arg, PlanBuffer *out) {
+    uint32_t i = arg->number;
+    const IrType *t = arg->type;
+    const ImageItem *item = weights_image_find(r->image, r->entry, i);
+    *out = (PlanBuffer){.len_bytes = type_bytes(t)};
+    if (item) {
+        out->space = SPACE_WEIGHTS;
+        out->offset = item->offset;
+    } else if (ir_func_arg_attr(r->entry, i, "ingot.arena")) out->space = SPACE_ARENA;
+    else if (is_kv(r, i)) {
+        out->space = SPACE_KV;
+        out->offset = kv_offset(r, i);
+    } else if (ir_func_arg_attr(r->entry, i, "ingot.result")) out->space = SPACE_LOGITS;
+    else if (i == 0) out->space = SPACE_TOKENS;
+    else if (t->rank == 1 && t->elem->kind == IR_TYPE_INT) out->space = SPACE_PAGES;
+    else return false;
+    return true;
+}
+
+// The place of a memref: an argument, or a view with constant offset of one.
+static Status resolve(Reader *r, const IrValue *memref, PlanBuffer *out) {
+    const IrOp *op = memref->def_op;
+    if (!op) return arg_buffer(r, memref, out) ? STATUS_OK : refuse(r, r->entry, "an argument of unknown role");
+    int64_t offset = 0;
+    switch (op->kind) {
+    case IR_MEMREF_VIEW:
+        if (!ir_value_constant_int(ir_op_operand(op, 1), &offset)) return refuse(r, op, "an offset that varies");
+        TRY(resolve(r, ir_op_operand(op, 0), out));
+        out->offset += (uint64_t)offset;
+        out->len_bytes = type_bytes(memref->type);
+        return STATUS_OK;
+    case IR_MEMREF_COLLAPSE_SHAPE: case IR_MEMREF_EXPAND_SHAPE: case IR_MEMREF_CAST:
+    case IR_MEMREF_ASSUME_ALIGNMENT:
+        return resolve(r, ir_op_operand(op, 0), out);
+    default: return refuse(r, op, "a buffer made");
+    }
+}
+
+static bool is_written(const IrOp *kernel, uint32_t arg) {
+    return ir_func_arg_attr(kernel, arg, "ingot.result") || ir_func_arg_attr(kernel, arg, "ingot.inout");
+}
+
+// ---- kernels
+
+static uint32_t kernel_number(Reader *r, const IrOp *kernel) {
+    const char *name = ir_symbol_name(kernel);
+    for (size_t i = 0; i < r->num_kernels; i++)
+        if (str_equal(r->names[i], name)) return (uint32_t)i;
+    const IrAttr *kind = ir_op_attr(kernel, "ingot.kernel");
+    PlanKernel k = {.name = plan_build_string(r->build, name), .kind = plan_build_string(r->build, kind->str)};
+    IrBlock *body = ir_func_body(kernel);
+    for (uint32_t i = 0; i < body->num_args; i++) {
+        if (body->args[i]->type->kind == IR_TYPE_MEMREF) k.num_buffers++;
+        else k.num_scalars++;
+    }
+    k.num_scalars -= 2; // the tile range
+    PUSH(r->kernels, r->num_kernels, r->kernels_capacity, k);
+    PUSH(r->names, r->num_names, r->names_capacity, arena_strdup(&r->build->arena, name));
+    PUSH(r->kinds, r->num_kinds, r->kinds_capacity, arena_strdup(&r->build->arena, kind->str));
+    return (uint32_t)(r->num_kernels - 1);
+}
+
+// ---- scalars and tiles
+
+static bool read_scalar(const Reader *r, const IrValue *v, PlanScalar *out) {
+    int64_t value;
+    if (v == r->start) *out = (PlanScalar){.kind = SCALAR_START};
+    else if (v == r->num_valid) *out = (PlanScalar){.kind = SCALAR_NUM_VALID};
+    else if (ir_value_constant_int(v, &value)) *out = (PlanScalar){.kind = SCALAR_CONST, .value = value};
+    else return false;
+    return true;
+}
+
+// mul * ceil(d0 / div) as an affine expression.
+static bool read_tiles_expr(const IrAffineExpr *e, int64_t *mul, int64_t *div) {
+    *mul = *div = 1;
+    if (e->kind == IR_AFFINE_MUL && e->rhs->kind == IR_AFFINE_CONST) {
+        *mul = e->rhs->value;
+        e = e->lhs;
+    }
+    if (e->kind == IR_AFFINE_CEILDIV && e->rhs->kind == IR_AFFINE_CONST) {
+        *div = e->rhs->value;
+        e = e->lhs;
+    }
+    return e->kind == IR_AFFINE_DIM && *mul >= 0 && *div >= 1;
+}
+
+static bool read_tiles(const Reader *r, const IrValue *v, PlanStep *step) {
+    step->tiles_mul = step->tiles_div = 1;
+    if (read_scalar(r, v, &step->tiles_of)) return true;
+    const IrOp *op = v->def_op;
+    if (!op || op->kind != IR_AFFINE_APPLY || op->num_operands != 1) return false;
+    return read_scalar(r, ir_op_operand(op, 0), &step->tiles_of) &&
+           read_tiles_expr(ir_op_attr(op, "map")->map->results[0], &step->tiles_mul, &step->tiles_div);
+}
+
+static Status read_call(Reader *r, const IrOp *call) {
+    const IrOp *kernel = ir_call_callee(r->m, call);
+    int64_t begin;
+    if (!kernel || !ir_op_attr(kernel, "ingot.kernel") || call->num_operands < 2 ||
+        !ir_value_constant_int(ir_op_operand(call, call->num_operands - 2), &begin) || begin != 0)
+        return refuse(r, call, "a call that is no kernel");
+    PlanStep step = {.kernel = kernel_number(r, kernel),
+                     .first_buffer = (uint32_t)r->num_buffers,
+                     .first_scalar = (uint32_t)r->num_scalars,
+                     .needs_barrier = 1};
+    for (uint32_t i = 0; i + 2 < call->num_operands; i++) {
+        const IrValue *v = ir_op_operand(call, i);
+        if (v->type->kind == IR_TYPE_MEMREF) {
+            PlanBuffer buffer;
+            TRY(resolve(r, v, &buffer));
+            PUSH(r->buffers, r->num_buffers, r->buffers_capacity, buffer);
+        } else {
+            PlanScalar scalar;
+            if (!read_scalar(r, v, &scalar)) return refuse(r, call, "a scalar that is neither given nor constant");
+            PUSH(r->scalars, r->num_scalars, r->scalars_capacity, scalar);
+        }
+    }
+    if (!read_tiles(r, ir_op_operand(call, call->num_operands - 1), &step))
+        return refuse(r, call, "a tile count of another form");
+    PUSH(r->steps, r->num_steps, r->steps_capacity, step);
+    return STATUS_OK;
+}
+
+// ---- barriers: none between steps that touch nothing in common that one of them writes
+
+static bool overlap(const PlanBuffer *a, const PlanBuffer *b) {
+    return a->space == b->space && a->offset < b->offset + b->len_bytes && b->offset < a->offset + a->len_bytes;
+}
+
+static bool conflict(const Reader *r, const PlanStep *a, const PlanStep *b) {
+    const IrOp *ka = ir_symbol_find(r->m, r->names[a->kernel]), *kb = ir_symbol_find(r->m, r->names[b->kernel]);
+    for (uint32_t i = 0; i < r->kernels[a->kernel].num_buffers; i++)
+        for (uint32_t j = 0; j < r->kernels[b->kernel].num_buffers; j++)
+            if ((is_written(ka, i) || is_written(kb, j)) &&
+                overlap(&r->buffers[a->first_buffer + i], &r->buffers[b->first_buffer + j]))
+                return true;
+    return false;
+}
+
+static void place_barriers(Reader *r, uint32_t first, uint32_t num) {
+    uint32_t since = first; // first step after the last barrier
+    for (uint32_t i = first; i + 1 < first + num; i++) {
+        bool is_needed = false;
+        for (uint32_t j = since; j <= i && !is_needed; j++) is_needed = conflict(r, &r->steps[j], &r->steps[i + 1]);
+        r->steps[i].needs_barrier = is_needed;
+        if (is_needed) since = i + 1;
+    }
+}
+
+// Steps behind the last one that writes the cache serve the logits only.
+static uint32_t head_steps(const Reader *r, uint32_t first, uint32_t num) {
+    for (uint32_t i = num; i-- > 0;) {
+        const PlanStep *step = &r->steps[first + i];
+        const IrOp *kernel = ir_symbol_find(r->m, r->names[step->kernel]);
+        for (uint32_t b = 0; b < r->kernels[step->kernel].num_buffers; b++)
+            if (is_written(kernel, b) && r->buffers[step->first_buffer + b].space == SPACE_KV) return num - 1 - i;
+    }
+    return 0;
+}
+
+static Status read_entry(Reader *r, IrOp *entry) {
+    r->entry = entry;
+    r->start = r->num_valid = NULL;
+    IrBlock *body = ir_func_body(entry);
+    for (uint32_t i = 0; i < body->num_args; i++) {
+        IrValue *arg = body->args[i];
+        if (arg->type->kind == IR_TYPE_INDEX) {
+            if (!r->start) r->start = arg;
+            else r->num_valid = arg;
+        }
+        if (ir_func_arg_attr(entry, i, "ingot.arena"))
+            r->arena_bytes = MAX(r->arena_bytes, type_bytes(arg->type));
+    }
+    if (!r->start || !r->num_valid) return refuse(r, entry, "no position and token count");
+    r->kv_bytes = kv_offset(r, body->num_args);
+    const IrAttr *bucket = ir_op_attr(entry, "ingot.bucket");
+    if (!bucket || bucket->kind != IR_ATTR_INT) return refuse(r, entry, "no bucket");
+    PlanEntry e = {.bucket_tokens = (uint32_t)bucket->i,
+                   .first_step = (uint32_t)r->num_steps,
+                   .name = plan_build_string(r->build, ir_symbol_name(entry))};
+    FOR_EACH_OP(op, body) {
+        switch (op->kind) {
+        case IR_FUNC_CALL: TRY(read_call(r, op)); break;
+        case IR_ARITH_CONSTANT: case IR_AFFINE_APPLY: case IR_MEMREF_VIEW: case IR_MEMREF_COLLAPSE_SHAPE:
+        case IR_MEMREF_EXPAND_SHAPE: case IR_MEMREF_CAST: case IR_MEMREF_ASSUME_ALIGNMENT: case IR_FUNC_RETURN:
+            break;
+        default: return refuse(r, op, "an op that is no step");
+        }
+    }
+    e.num_steps = (uint32_t)r->num_steps - e.first_step;
+    place_barriers(r, e.first_step, e.num_steps);
+    e.num_head_steps = head_steps(r, e.first_step, e.num_steps);
+    PUSH(r->entries, r->num_entries, r->entries_capacity, e);
+    return STATUS_OK;
+}
+
+static int by_bucket(const void *a, const void *b) {
+    const PlanEntry *x = a, *y = b;
+    return x->bucket_tokens < y->bucket_tokens ? -1 : x->bucket_tokens > y->bucket_tokens;
+}
+
+#define KEEP(field, array, number)                                                                 \
+    build->tables.field = arena_memdup(&build->arena, array, number, sizeof *(array));             \
+    build->tables.num_##field = number
+
+static void keep_tables(Reader *r) {
+    PlanBuild *build = r->build;
+    KEEP(kernels, r->kernels, r->num_kernels);
+    KEEP(entries, r->entries, r->num_entries);
+    KEEP(steps, r->steps, r->num_steps);
+    KEEP(buffers, r->buffers, r->num_buffers);
+    KEEP(scalars, r->scalars, r->num_scalars);
+    build->kernel_names = arena_memdup(&build->arena, r->names, r->num_kernels, sizeof *r->names);
+    build->kernel_kinds = arena_memdup(&build->arena, r->kinds, r->num_kernels, sizeof *r->kinds);
+}
+
+static uint32_t vocabulary(IrModule *m) {
+    FOR_EACH_OP(entry, ir_module_body(m)) {
+        if (entry->kind != IR_FUNC_FUNC || ir_op_attr(entry, "sym_visibility")) continue;
+        IrBlock *body = ir_func_body(entry);
+        for (uint32_t i = 0; i < body->num_args; i++)
+            if (ir_func_arg_attr(entry, i, "ingot.result") && !ir_func_arg_attr(entry, i, "ingot.kv"))
+                return (uint32_t)ir_type_num_elems(body->args[i]->type);
+    }
+    return 0;
+}
+
+Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *config, DiagSink *sink,
+                  PlanBuild *out_build) {
+    PlanBuild build = {0};
+    arena_init(&build.arena);
+    strbuf_append(&build.strings, "", 1); // offset 0: the empty text
+    Reader r = {.build = &build, .m = m, .image = image, .sink = sink};
+    Status status = STATUS_OK;
+    FOR_EACH_OP(op, ir_module_body(m)) {
+        bool is_entry = op->kind == IR_FUNC_FUNC && ir_func_body(op) && !ir_op_attr(op, "sym_visibility");
+        if (is_entry && status == STATUS_OK) status = read_entry(&r, op);
+    }
+    if (status == STATUS_OK && r.num_entries == 0) {
+        r.entry = m->op;
+        status = diag_error(sink, DIAG_P0007, (DiagSpan){0}, "the module has no entry function");
+    }
+    if (status == STATUS_OK) {
+        qsort(r.entries, r.num_entries, sizeof *r.entries, by_bucket);
+        keep_tables(&r);
+        PlanHeader *h = &build.tables.header;
+        h->kernel_abi_version = KERNEL_ABI_VERSION;
+        h->max_threads = config->threads;
+        h->vocab_size = vocabulary(m);
+        h->page_len_tokens = (uint32_t)config->page_len_tokens;
+        h->max_pages = (uint32_t)config->max_pages;
+        h->context_len_tokens = h->page_len_tokens * h->max_pages;
+        h->weights_bytes = image->len_bytes;
+        h->arena_bytes = r.arena_bytes;
+        h->kv_bytes = r.kv_bytes;
+        h->io_bytes = plan_io_layout(h, r.entries[r.num_entries - 1].bucket_tokens).io_bytes;
+    }
+    free(r.kernels);
+    free(r.names);
+    free(r.kinds);
+    free(r.entries);
+    free(r.steps);
+    free(r.buffers);
+    free(r.scalars);
+    if (status != STATUS_OK) {
+        plan_build_deinit(&build);
+        return status;
+    }
+    *out_build = build;
+    return STATUS_OK;
+}
+
+void plan_build_deinit(PlanBuild *build) {
+    arena_deinit(&build->arena);
+    strbuf_deinit(&build->strings);
+    *build = (PlanBuild){0};
+}

@@ -1,0 +1,92 @@
+// Reads the settings a recipe left on the module; see pass.h.
+#include "passes/pass.h"
+
+static Status bad_entry(const IrModule *m, DiagSink *sink, const char *key, const char *allowed) {
+    Status status = diag_error(sink, DIAG_P0002, ir_loc_span(m->op->loc),
+                               "module attribute ingot.config: entry '%s' is missing or wrong", key);
+    diag_write(sink, "%s", allowed);
+    return status;
+}
+
+static bool read_string(const IrAttr *config, const char *key, const char *const *allowed,
+                        const char **out) {
+    const IrAttr *attr = ir_attr_dict_find(config, key);
+    if (!attr || attr->kind != IR_ATTR_STRING) return false;
+    for (; *allowed; allowed++) {
+        if (!str_equal(*allowed, attr->str)) continue;
+        *out = *allowed;
+        return true;
+    }
+    return false;
+}
+
+static bool read_int(const IrAttr *config, const char *key, int64_t lo, int64_t hi, int64_t *out) {
+    const IrAttr *attr = ir_attr_dict_find(config, key);
+    if (!attr || attr->kind != IR_ATTR_INT || attr->i < lo || attr->i > hi) return false;
+    *out = attr->i;
+    return true;
+}
+
+static bool read_bool(const IrAttr *config, const char *key, bool *out) {
+    const IrAttr *attr = ir_attr_dict_find(config, key);
+    if (!attr) return true;
+    if (attr->kind != IR_ATTR_BOOL) return false;
+    *out = attr->i != 0;
+    return true;
+}
+
+Status pass_config_read(const IrModule *m, DiagSink *sink, PassConfig *out_config) {
+    static const char *const activations[] = {"int8", "bf16", "f32", NULL};
+    static const char *const kv[] = {"f16", "f32", NULL};
+    const IrAttr *config = ir_op_attr(m->op, "ingot.config");
+    if (!config || config->kind != IR_ATTR_DICT)
+        return bad_entry(m, sink, "(all)", "ingot.config = {activations = \"int8\", ...}");
+    PassConfig c = {.pack_qkv = true, .pack_gate_up = true};
+    if (!read_string(config, "activations", activations, &c.activations))
+        return bad_entry(m, sink, "activations", "activations = \"int8\" | \"bf16\" | \"f32\"");
+    if (!read_string(config, "kv", kv, &c.kv))
+        return bad_entry(m, sink, "kv", "kv = \"f16\" | \"f32\"");
+    int64_t threads;
+    if (!read_int(config, "threads", 1, 1024, &threads))
+        return bad_entry(m, sink, "threads", "threads = N : i64, 1 to 1024");
+    c.threads = (uint32_t)threads;
+    if (!read_int(config, "page_len", 16, 4096, &c.page_len_tokens) || c.page_len_tokens % 16)
+        return bad_entry(m, sink, "page_len", "page_len = N : i64, a multiple of 16 up to 4096");
+    if (!read_int(config, "max_pages", 1, 1 << 20, &c.max_pages))
+        return bad_entry(m, sink, "max_pages", "max_pages = N : i64, 1 to 1048576");
+    const IrAttr *buckets = ir_attr_dict_find(config, "buckets");
+    if (!buckets || buckets->kind != IR_ATTR_ARRAY || buckets->num_elems == 0 ||
+        buckets->num_elems > ARRAY_LEN(c.buckets))
+        return bad_entry(m, sink, "buckets", "buckets = [1, 512], 1 to 32 ascending sizes");
+    for (size_t i = 0; i < buckets->num_elems; i++) {
+        const IrAttr *size = buckets->elems[i];
+        if (size->kind != IR_ATTR_INT || size->i < 1 || size->i > 65536 ||
+            (i > 0 && size->i <= c.buckets[i - 1]))
+            return bad_entry(m, sink, "buckets", "ascending sizes from 1 to 65536");
+        c.buckets[c.num_buckets++] = size->i;
+    }
+    if (!read_bool(config, "pack_qkv", &c.pack_qkv))
+        return bad_entry(m, sink, "pack_qkv", "pack_qkv = true | false");
+    if (!read_bool(config, "pack_gate_up", &c.pack_gate_up))
+        return bad_entry(m, sink, "pack_gate_up", "pack_gate_up = true | false");
+    *out_config = c;
+    return STATUS_OK;
+}
+
+Status pass_target_read(const IrModule *m, DiagSink *sink, CpuLevel *out_level) {
+    const IrAttr *target = ir_op_attr(m->op, "ingot.target");
+    if (target && target->kind == IR_ATTR_STRING && !str_equal(target->str, "native") &&
+        cpu_level_find(target->str, out_level))
+        return STATUS_OK;
+    Status status = diag_error(sink, DIAG_P0003, ir_loc_span(m->op->loc),
+                               "the module names no CPU level to compile for");
+    diag_write(sink, "ingot.target = \"x86-64-v4\" on the module, or --cpu=LEVEL");
+    return status;
+}
+
+// bind-recipe: the settings the recipe left on the module are complete and within their ranges.
+// Needs: ingot.config.  Keeps: everything.  Exact: nothing is computed.
+Status pass_bind_recipe(IrModule *m, DiagSink *sink) {
+    PassConfig config;
+    return pass_config_read(m, sink, &config);
+}

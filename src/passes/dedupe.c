@@ -1,0 +1,94 @@
+// dedupe: functions that are equal but for their name become one. Layers of equal shape, and kernels that
+// buckets have in common, are compiled once.
+//
+//   @kernel_3 and @kernel_17 with the same body   ->   every call names @kernel_3
+//
+// Needs: outlined.  Keeps: all.  Exact.
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/print.h"
+#include "passes/dce.h"
+#include "passes/pass.h"
+
+typedef struct Entry {
+    IrOp *func;
+    char *text;
+    size_t len;
+} Entry;
+
+typedef struct Renames {
+    IrModule *m;
+    const char *from, *to;
+} Renames;
+
+static const IrAttr *rename_in(Renames *r, const IrAttr *attr) {
+    if (attr->kind == IR_ATTR_SYMBOL)
+        return str_equal(attr->str, r->from) ? ir_attr_symbol(r->m, r->to) : attr;
+    return attr;
+}
+
+static void rename_symbols(IrOp *op, void *ctx) {
+    Renames *r = ctx;
+    for (uint32_t i = 0; i < op->num_attrs; i++) op->attrs[i].attr = rename_in(r, op->attrs[i].attr);
+    if (op->kind != IR_FUNC_FUNC) return;
+    IrBlock *body = ir_func_body(op);
+    const IrAttr *symbol = ir_attr_symbol(r->m, r->from);
+    for (uint32_t i = 0; body && i < body->num_args; i++)
+        if (ir_func_arg_attr(op, i, "ingot.init") == symbol)
+            ir_func_set_arg_attr(r->m, op, i, "ingot.init", ir_attr_symbol(r->m, r->to));
+}
+
+// The function's text with its name blanked: equal texts, equal functions.
+static Entry entry_of(IrModule *m, IrOp *func) {
+    const IrAttr *name = ir_op_attr(func, "sym_name");
+    ir_op_set_attr(m, func, "sym_name", ir_attr_string(m, "x"));
+    StrBuf text = {0};
+    ir_print_op(m, func, &text);
+    ir_op_set_attr(m, func, "sym_name", name);
+    Entry entry = {.func = func, .len = text.len};
+    entry.text = strbuf_take(&text);
+    return entry;
+}
+
+static int compare(const void *a, const void *b) {
+    const Entry *x = a, *y = b;
+    size_t len = MIN(x->len, y->len);
+    int order = memcmp(x->text, y->text, len);
+    if (order) return order;
+    if (x->len != y->len) return x->len < y->len ? -1 : 1;
+    return strcmp(ir_symbol_name(x->func), ir_symbol_name(y->func));
+}
+
+static bool merge_once(IrModule *m) {
+    Entry *entries = NULL;
+    size_t count = 0, capacity = 0;
+    bool any = false;
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        if (func->kind != IR_FUNC_FUNC || !ir_func_body(func) || !ir_op_attr(func, "sym_visibility")) continue;
+        ARRAY_RESERVE(entries, count, capacity);
+        entries[count++] = entry_of(m, func);
+    }
+    qsort(entries, count, sizeof *entries, compare);
+    for (size_t i = 1, keep = 0; i < count; i++) {
+        if (entries[i].len != entries[keep].len ||
+            memcmp(entries[i].text, entries[keep].text, entries[i].len) != 0) {
+            keep = i;
+            continue;
+        }
+        Renames r = {m, ir_symbol_name(entries[i].func), ir_symbol_name(entries[keep].func)};
+        ir_walk(m->op, rename_symbols, &r);
+        ir_op_erase(m, entries[i].func);
+        any = true;
+    }
+    for (size_t i = 0; i < count; i++) free(entries[i].text);
+    free(entries);
+    return any;
+}
+
+Status pass_dedupe(IrModule *m, DiagSink *sink) {
+    (void)sink; // nothing to refuse
+    while (merge_once(m)) {}
+    dce_module(m);
+    return STATUS_OK;
+}

@@ -1,0 +1,38 @@
+// loop-schedule: chooses, for every matrix product and attention kernel, the vector width and how many rows are
+// held in registers, from the registers and vector width of the CPU level (ingot.target). The choice is an
+// attribute that vectorize reads: change it in a dump, and the code changes.
+//
+//   func.func private @matmul_0(...) attributes {ingot.kernel = "matmul"}
+//   -> ... attributes {ingot.kernel = "matmul", ingot.schedule = {lanes = 16, row_tile = 12}}
+//
+// Needs: bufferized.  Keeps: all.  Exact: nothing is computed.
+#include "passes/pass.h"
+#include "passes/vectorize.h"
+
+// 32 registers of 16 lanes take 12 integer and 12 float accumulators, the codes and their scales; 16 of 8
+// lanes take 5 of each.
+enum { WIDE_ROWS = 12, NARROW_ROWS = 5, ATTENTION_WIDE_ROWS = 6, ATTENTION_NARROW_ROWS = 2 };
+
+static int64_t rows_of(const IrOp *kernel) {
+    const IrType *type = ir_func_body(kernel)->args[0]->type;
+    return type->kind == IR_TYPE_MEMREF && type->rank > 0 ? type->shape[0] : 1;
+}
+
+Status pass_loop_schedule(IrModule *m, DiagSink *sink) {
+    CpuLevel level;
+    TRY(pass_target_read(m, sink, &level));
+    bool is_wide = cpu_level_info(level)->required & CPU_HAS_AVX512;
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        const IrAttr *kind = func->kind == IR_FUNC_FUNC ? ir_op_attr(func, "ingot.kernel") : NULL;
+        if (!kind) continue;
+        Schedule s = {.lanes = is_wide ? 16 : 8};
+        if (str_equal(kind->str, "matmul")) {
+            int64_t rows = rows_of(func), most = is_wide ? WIDE_ROWS : NARROW_ROWS;
+            s.row_tile = MIN(rows, most);
+        } else if (str_equal(kind->str, "attention"))
+            s.row_tile = is_wide ? ATTENTION_WIDE_ROWS : ATTENTION_NARROW_ROWS;
+        else continue;
+        if (!ir_op_attr(func, "ingot.schedule")) schedule_write(m, func, &s);
+    }
+    return STATUS_OK;
+}

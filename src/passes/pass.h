@@ -1,0 +1,82 @@
+// Passes and their driver. A pass transforms a module in place and declares which facts it needs,
+// establishes and destroys; the driver refuses an order that breaks a declaration, verifies after every
+// pass, and records on the module (`ingot.passes`) what has run, so that a dump can be resumed.
+#ifndef INGOT_PASSES_PASS_H
+#define INGOT_PASSES_PASS_H
+
+#include "abi/cpu.h"
+#include "base/diag.h"
+#include "ir/ir.h"
+
+typedef enum PassFact {
+#define FACT(id, name, meaning) FACT_##id,
+#include "passes/facts.def"
+#undef FACT
+    NUM_PASS_FACTS
+} PassFact;
+
+typedef enum PassId {
+#define PASS(id, name, level, needs, establishes, destroys, doc) PASS_##id,
+#include "passes/passes.def"
+#undef PASS
+    NUM_PASSES
+} PassId;
+
+typedef Status (*PassFn)(IrModule *m, DiagSink *sink);
+
+typedef struct PassInfo {
+    const char *name, *doc;
+    uint32_t level; // of the module afterwards
+    uint32_t needs, establishes, destroys; // bits 1 << PassFact
+    PassFn run;
+} PassInfo;
+
+const PassInfo *pass_info(PassId id);
+bool pass_find(const char *name, PassId *out_id);
+const char *pass_fact_name(PassFact fact);
+
+// Called around every pass; is_before is true before it ran.
+typedef Status (*PassHook)(const IrModule *m, PassId id, bool is_before, void *ctx, DiagSink *sink);
+
+typedef struct PassPipeline {
+    const PassId *ids; // in order
+    size_t num_ids;
+    PassHook hook; // may be NULL
+    void *hook_ctx;
+} PassPipeline;
+
+// Checks the order against the declarations (facts already on the module count), then runs and verifies
+// each. A broken declaration names both passes (P0001); a verifier error after a pass is a BUG of that
+// pass unless the module came from text, so it is reported with the pass's name.
+Status pass_pipeline_run(IrModule *m, const PassPipeline *pipeline, DiagSink *sink) MUST_USE;
+
+// Facts that hold on the module, from `ingot.passes`.
+uint32_t pass_facts(const IrModule *m);
+// The pass to go on with after a dump: the one following the last recorded pass of the standard
+// pipeline; NUM_PASSES if all have run.
+PassId pass_next(const IrModule *m);
+
+// ---- settings, from the module attribute `ingot.config`
+
+typedef struct PassConfig {
+    const char *activations; // "int8", "bf16", "f32"
+    const char *kv;          // "f16", "f32"
+    uint32_t threads;
+    int64_t page_len_tokens, max_pages;
+    int64_t buckets[32];
+    uint32_t num_buckets;
+    bool pack_qkv, pack_gate_up; // fusion rules, true unless switched off
+} PassConfig;
+
+// Reads and checks; P0002 with the faulty entry.
+Status pass_config_read(const IrModule *m, DiagSink *sink, PassConfig *out_config) MUST_USE;
+
+// CPU level a module is being compiled for: module attribute `ingot.target` = level name.
+Status pass_target_read(const IrModule *m, DiagSink *sink, CpuLevel *out_level) MUST_USE;
+
+#define PASS(id, name, level, needs, establishes, destroys, doc)                                   \
+    Status pass_##id(IrModule *m, DiagSink *sink) MUST_USE;
+#include "passes/passes.def"
+#undef PASS
+
+#endif

@@ -1,0 +1,49 @@
+// Shared by the files of the vectorize pass: reading a bufferised kernel and the numbers of the schedule.
+#ifndef INGOT_PASSES_VECTORIZE_H
+#define INGOT_PASSES_VECTORIZE_H
+
+#include "abi/cpu.h"
+#include "passes/build.h"
+
+// loop-schedule's choice, kept on the kernel as ingot.schedule.
+typedef struct Schedule {
+    int64_t lanes;      // f32 lanes of a vector
+    int64_t row_tile;   // rows of the left operand (matmul) or queries (attention) in registers at once
+} Schedule;
+
+void schedule_write(IrModule *m, IrOp *kernel, const Schedule *s);
+bool schedule_read(const IrOp *kernel, Schedule *out_s);
+
+typedef struct Vectorizer {
+    IrModule *m;
+    DiagSink *sink;
+    CpuLevel level;
+    uint32_t features; // CPU_HAS_* bits the code may use
+    IrOp *kernel;
+    Schedule s;
+    Builder b; // where ops go
+    const IrType *f32, *i32, *i8, *index;
+    const IrType *vf32, *vi32; // one vector of s.lanes
+} Vectorizer;
+
+// The argument or allocation behind views of it.
+IrValue *vec_root(IrValue *memref);
+// Copies the elementwise ops of a scalar body as vector ops of v->s.lanes lanes. map gives the vectors of the
+// body's arguments (and of results already known, which are not computed again). Returns the value yielded.
+// NULL, with a diagnostic, if an op is not elementwise.
+IrValue *vec_clone_body(Vectorizer *v, IrBlock *body, IrValueMap *map);
+const IrType *vec_type(Vectorizer *v, const IrType *elem);
+IrValue *vec_splat(Vectorizer *v, IrValue *scalar); // to v->s.lanes
+Status vec_refuse(Vectorizer *v, const char *what) MUST_USE;
+// New entry block in place of the old one; the old one's ops stay reachable through *out_old until
+// vec_finish. The arguments are those of the function.
+IrValue *vec_arg(const Vectorizer *v, uint32_t i);
+IrValue *vec_tile_begin(const Vectorizer *v);
+IrValue *vec_tile_end(const Vectorizer *v);
+// Number of valid rows: the index argument named by position from the last before the tile range.
+IrValue *vec_num_valid(const Vectorizer *v);
+
+Status vectorize_matmul(Vectorizer *v) MUST_USE;
+Status vectorize_attention(Vectorizer *v) MUST_USE;
+
+#endif

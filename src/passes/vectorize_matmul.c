@@ -1,0 +1,520 @@
+// The schedule of matrix products with weights. A tile is 16 columns of the result (16 rows of the weight),
+// taken as 16 / lanes vectors; row_tile rows of the left operand are accumulated in registers over the whole
+// of K, then the epilogue runs on them and they are stored. Lane l of a vector is output row l of the tile, so
+// no sum crosses lanes: each output is summed over k in ascending order (blocks in ascending order; inside a
+// block of integer codes the order does not matter), whatever the number of rows, tiles or workers.
+//
+//   for tile in [tile_begin, tile_end)
+//     for rows m .. m + row_tile                 (the last group is moved back to end at the last row)
+//       for each operand of the epilogue that is a product, for each vector of the tile
+//         for block b: load codes; acc = zero point; acc += dot4(code, x) ...; sum = scale body(acc, ...)
+//       y = epilogue(sums, other operands); store
+#include <string.h>
+
+#include "passes/contraction.h"
+#include "passes/vectorize.h"
+
+enum { TILE = 16, MAX_ROWS = 32, MAX_OPERANDS = 8 };
+
+typedef enum Form { FORM_I8, FORM_WEIGHTS, FORM_FLOAT } Form;
+
+typedef struct Matmul {
+    Vectorizer *v;
+    Form form;
+    IrOp *product, *scale, *epilogue; // scale only with FORM_I8; epilogue may be NULL
+    IrValue *x, *codes;               // arguments
+    IrValue *codes_flat;              // [NT, KB, Q, 64], or [NT, K, 16]
+    bool is_nibble, saturates;        // saturates: codes above 7 bits
+    int64_t rows, blocks, block_len, num_groups; // of 4 codes: Q
+    IrValue *out, *product_root;      // where results go; where the reference body keeps the product
+    int64_t out_columns;
+    // the point being emitted
+    IrValue *tile;                    // tile of the weight
+    int64_t lane_offset;              // first row of the vector in the tile
+    IrValue *row[MAX_ROWS];
+    int64_t num_rows;                 // row_tile
+} Matmul;
+
+// ---- reading the kernel
+
+static IrOp *find_form(IrOp *kernel, const char *form) {
+    FOR_EACH_OP(op, ir_func_body(kernel))
+        if (contraction_is(op, form)) return op;
+    return NULL;
+}
+
+static IrOp *find_epilogue(const IrOp *last) {
+    for (IrOp *op = last->next; op; op = op->next)
+        if (op->kind == IR_LINALG_GENERIC) return op;
+    return NULL;
+}
+
+// The body of a "dot" is the one the schedule computes: sum += int(x) * unsigned(code [nibble]).
+static bool is_plain_dot(const IrOp *dot, bool *out_nibble) {
+    const IrBlock *body = ir_op_block(dot, 0);
+    const IrOp *add = ir_op_operand(ir_block_terminator(body), 0)->def_op;
+    if (!add || add->kind != IR_ARITH_ADDI || ir_op_operand(add, 0) != body->args[2]) return false;
+    const IrOp *mul = ir_op_operand(add, 1)->def_op;
+    if (!mul || mul->kind != IR_ARITH_MULI) return false;
+    const IrOp *x = ir_op_operand(mul, 0)->def_op, *code = ir_op_operand(mul, 1)->def_op;
+    if (!x || x->kind != IR_ARITH_EXTSI || ir_op_operand(x, 0) != body->args[0]) return false;
+    if (!code || code->kind != IR_ARITH_EXTUI) return false;
+    *out_nibble = ir_op_operand(code, 0) != body->args[1];
+    return true;
+}
+
+// A nibble of argument 1 chosen by the half: select(half == 0, byte & 15, byte >> 4).
+static bool is_plain_nibble(const IrValue *code, const IrValue *byte) {
+    const IrOp *select = code->def_op;
+    if (!select || select->kind != IR_ARITH_SELECT) return false;
+    const IrOp *low = ir_op_operand(select, 1)->def_op, *high = ir_op_operand(select, 2)->def_op;
+    int64_t mask, shift;
+    return low && high && low->kind == IR_ARITH_ANDI && high->kind == IR_ARITH_SHRUI &&
+           ir_op_operand(low, 0) == byte && ir_op_operand(high, 0) == byte &&
+           ir_value_constant_int(ir_op_operand(low, 1), &mask) && mask == 15 &&
+           ir_value_constant_int(ir_op_operand(high, 1), &shift) && shift == 4;
+}
+
+static IrOp *code_extension(const IrOp *product) {
+    FOR_EACH_OP(op, ir_op_block(product, 0))
+        if (op->kind == IR_ARITH_EXTUI) return op;
+    return NULL;
+}
+
+static Status read_codes(Matmul *mm) {
+    const IrType *codes = mm->codes->type; // [NT, KB, Q, 16, 4]
+    IrOp *extension = code_extension(mm->product);
+    if (!extension || codes->rank != 5 || codes->shape[3] != TILE || codes->shape[4] != 4)
+        return vec_refuse(mm->v, "weights of this layout");
+    IrValue *byte = ir_op_block(mm->product, 0)->args[1];
+    mm->is_nibble = ir_op_operand(extension, 0) != byte;
+    if (mm->is_nibble && !is_plain_nibble(ir_op_operand(extension, 0), byte))
+        return vec_refuse(mm->v, "codes that are neither bytes nor nibbles");
+    bool dot_nibble = false;
+    if (mm->form == FORM_I8 && !is_plain_dot(mm->product, &dot_nibble))
+        return vec_refuse(mm->v, "an integer product of this form");
+    mm->blocks = codes->shape[1];
+    mm->num_groups = codes->shape[2];
+    mm->block_len = mm->num_groups * 4 * (mm->is_nibble ? 2 : 1);
+    mm->saturates = !mm->is_nibble;
+    return STATUS_OK;
+}
+
+static Status read_kernel(Matmul *mm) {
+    IrOp *kernel = mm->v->kernel;
+    mm->form = FORM_I8;
+    mm->product = find_form(kernel, "dot");
+    mm->scale = find_form(kernel, "scale");
+    if (!mm->product) {
+        mm->form = FORM_WEIGHTS;
+        mm->product = find_form(kernel, "weights");
+    }
+    if (!mm->product) {
+        mm->form = FORM_FLOAT;
+        mm->product = find_form(kernel, "float");
+    }
+    if (!mm->product || (mm->form == FORM_I8) != (mm->scale != NULL))
+        return vec_refuse(mm->v, "a kernel without a contraction");
+    mm->x = vec_root(ir_op_operand(mm->product, 0));
+    mm->codes = vec_root(ir_op_operand(mm->product, 1));
+    IrOp *last = mm->scale ? mm->scale : mm->product;
+    mm->product_root = vec_root(ir_op_operand(last, ir_op_segment_start(last, 1)));
+    mm->epilogue = find_epilogue(last);
+    mm->out = mm->product_root;
+    if (mm->epilogue)
+        mm->out = vec_root(ir_op_operand(mm->epilogue, ir_op_segment_start(mm->epilogue, 1)));
+    if (mm->out->def_op || mm->x->def_op || mm->codes->def_op)
+        return vec_refuse(mm->v, "a contraction whose operands are computed in the kernel");
+    mm->rows = mm->x->type->shape[0];
+    mm->out_columns = mm->out->type->shape[mm->out->type->rank - 1];
+    mm->num_rows = mm->v->s.row_tile;
+    if (mm->out->type->rank != 2 || mm->num_rows > mm->rows || mm->num_rows > MAX_ROWS)
+        return vec_refuse(mm->v, "a result of this shape");
+    if (mm->form != FORM_FLOAT) return read_codes(mm);
+    mm->blocks = mm->codes->type->shape[1];
+    return STATUS_OK;
+}
+
+// ---- dot4: acc[l] += sum over i < 4 of code[4l + i] * x[i]
+
+static IrValue *intrinsic(Vectorizer *v, const char *name, uint32_t n, IrValue *const *operands,
+                          const IrType *type) {
+    IrNamedAttr attr = {"intrin", ir_attr_string(v->m, name)};
+    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_LLVM_CALL_INTRINSIC,
+                                                         .num_operands = n,
+                                                         .operands = operands,
+                                                         .num_results = 1,
+                                                         .result_types = &type,
+                                                         .num_attrs = 1,
+                                                         .attrs = &attr}), 0);
+}
+
+static IrValue *splat_const(Vectorizer *v, int64_t value, const IrType *vector) {
+    uint8_t bytes[8];
+    for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)((uint64_t)value >> (8 * i));
+    IrNamedAttr attr = {"value", ir_attr_dense(v->m, vector, bytes, ir_type_bytes(vector->elem), true)};
+    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_ARITH_CONSTANT, .num_results = 1,
+                                                         .result_types = &vector, .num_attrs = 1,
+                                                         .attrs = &attr}), 0);
+}
+
+static const IrType *int_vector(Vectorizer *v, int64_t lanes, uint32_t width) {
+    return ir_type_vector(v->m, 1, &lanes, ir_type_int(v->m, width));
+}
+
+static IrValue *cast_vector(Vectorizer *v, IrValue *value, const IrType *type) {
+    return build_cast(&v->b, IR_VECTOR_BITCAST, value, type);
+}
+
+static IrValue *multiply_add_pairs(Vectorizer *v, IrValue *a16, IrValue *b16) {
+    bool is_wide = v->s.lanes == 16;
+    IrValue *operands[] = {a16, b16};
+    return intrinsic(v, is_wide ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd", 2, operands,
+                     v->vi32);
+}
+
+// codes: bytes; x: one i32 (4 signed bytes) in every lane, as bytes.
+static IrValue *dot4(Matmul *mm, IrValue *acc, IrValue *codes, IrValue *x) {
+    Vectorizer *v = mm->v;
+    bool is_wide = v->s.lanes == 16;
+    if (v->features & (CPU_HAS_AVX512VNNI | CPU_HAS_AVXVNNI)) {
+        IrValue *operands[] = {acc, codes, x};
+        return intrinsic(v, is_wide ? "llvm.x86.avx512.vpdpbusd.512" : "llvm.x86.avx512.vpdpbusd.256", 3,
+                         operands, v->vi32);
+    }
+    const IrType *i16 = int_vector(v, v->s.lanes * 2, 16);
+    IrValue *sum;
+    if (!mm->saturates) { // codes of 4 bits: a pair of products is at most 2 * 15 * 128
+        IrValue *operands[] = {codes, x};
+        IrValue *pairs = intrinsic(
+            v, is_wide ? "llvm.x86.avx512.pmaddubs.w.512" : "llvm.x86.avx2.pmadd.ub.sw", 2, operands, i16);
+        sum = multiply_add_pairs(v, pairs, splat_const(v, 1, i16));
+    } else { // even and odd bytes as 16-bit numbers
+        IrValue *c = cast_vector(v, codes, i16), *w = cast_vector(v, x, i16);
+        IrValue *eight = splat_const(v, 8, i16);
+        IrValue *even = multiply_add_pairs(
+            v, build_binary(&v->b, IR_ARITH_ANDI, c, splat_const(v, 255, i16)),
+            build_binary(&v->b, IR_ARITH_SHRSI, build_binary(&v->b, IR_ARITH_SHLI, w, eight), eight));
+        IrValue *odd = multiply_add_pairs(v, build_binary(&v->b, IR_ARITH_SHRUI, c, eight),
+                                          build_binary(&v->b, IR_ARITH_SHRSI, w, eight));
+        sum = build_binary(&v->b, IR_ARITH_ADDI, even, odd);
+    }
+    return build_binary(&v->b, IR_ARITH_ADDI, acc, sum);
+}
+
+// ---- loads
+
+static IrValue *load_scalar(Matmul *mm, IrValue *memref, uint32_t n, IrValue *const *indices) {
+    return build_load(&mm->v->b, memref, n, indices);
+}
+
+// 4 bytes of x at [row, block, j], in every lane.
+static IrValue *load_x4(Matmul *mm, IrValue *row, IrValue *block, int64_t j) {
+    Vectorizer *v = mm->v;
+    IrValue *indices[] = {row, block, build_index(&v->b, j)};
+    IrValue *bytes = build_vector_load(&v->b, int_vector(v, 4, 8), mm->x, 3, indices);
+    const int64_t one = 1, position = 0;
+    IrValue *word = cast_vector(v, bytes, ir_type_vector(v->m, 1, &one, v->i32));
+    IrNamedAttr attr = {"static_position", ir_attr_dense_array(v->m, ir_type_int(v->m, 64), 1, &position)};
+    const IrType *i32 = v->i32;
+    IrValue *scalar = ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_VECTOR_EXTRACT,
+                                                                    .num_operands = 1,
+                                                                    .operands = &word,
+                                                                    .num_results = 1,
+                                                                    .result_types = &i32,
+                                                                    .num_attrs = 1,
+                                                                    .attrs = &attr,
+                                                                    .segments = {1, 0}}), 0);
+    return cast_vector(v, vec_splat(v, scalar), int_vector(v, v->s.lanes * 4, 8));
+}
+
+static IrValue *load_codes(Matmul *mm, IrValue *block, int64_t group) {
+    Vectorizer *v = mm->v;
+    IrValue *indices[] = {mm->tile, block, build_index(&v->b, group), build_index(&v->b, mm->lane_offset * 4)};
+    return build_vector_load(&v->b, int_vector(v, v->s.lanes * 4, 8), mm->codes_flat, 4, indices);
+}
+
+// A vector of a [NT, K, 16] argument at [tile, k].
+static IrValue *load_weight_vector(Matmul *mm, IrValue *memref, IrValue *k) {
+    Vectorizer *v = mm->v;
+    IrValue *indices[] = {mm->tile, k, build_index(&v->b, mm->lane_offset)};
+    return build_vector_load(&v->b, vec_type(v, memref->type->elem), memref, 3, indices);
+}
+
+static IrValue *shift_right(Vectorizer *v, IrValue *vector, int64_t by) {
+    return by == 0 ? vector : build_binary(&v->b, IR_ARITH_SHRUI, vector, splat_const(v, by, vector->type));
+}
+
+// High nibbles of bytes: shifted as 16-bit numbers, then masked.
+static IrValue *high_nibbles(Vectorizer *v, IrValue *bytes) {
+    IrValue *wide = cast_vector(v, bytes, int_vector(v, v->s.lanes * 2, 16));
+    IrValue *shifted = cast_vector(v, shift_right(v, wide, 4), bytes->type);
+    return build_binary(&v->b, IR_ARITH_ANDI, shifted, splat_const(v, 15, bytes->type));
+}
+
+// ---- one block of each form; sums[i] is updated
+
+static void scale_block(Matmul *mm, IrValue *block, IrValue **dots, IrValue **sums, bool zero_is_in) {
+    Vectorizer *v = mm->v;
+    IrOp *scale = mm->scale;
+    IrBlock *body = ir_op_block(scale, 0);
+    uint32_t num_ins = scale->segments[0];
+    IrValue *shared[MAX_OPERANDS] = {0};
+    for (uint32_t i = 1; i < num_ins; i++) {
+        IrValue *arg = vec_root(ir_op_operand(scale, i));
+        if (arg->type->rank == 3) shared[i] = load_weight_vector(mm, arg, block);
+    }
+    for (int64_t r = 0; r < mm->num_rows; r++) {
+        IrValueMap map;
+        ir_value_map_init(&map);
+        const IrOp *zero_add = NULL;
+        FOR_EACH_OP(op, body)
+            if (op->kind == IR_ARITH_ADDI && ir_op_operand(op, 0) == body->args[0]) zero_add = op;
+        ir_value_map_set(&map, zero_is_in && zero_add ? &zero_add->results[0] : body->args[0], dots[r]);
+        for (uint32_t i = 1; i < num_ins; i++) {
+            IrValue *arg = vec_root(ir_op_operand(scale, i));
+            if (zero_is_in && zero_add && ir_op_operand(zero_add, 1) == body->args[i]) continue;
+            IrValue *indices[] = {mm->row[r], block};
+            IrValue *value = shared[i] ? shared[i] : vec_splat(v, load_scalar(mm, arg, 2, indices));
+            ir_value_map_set(&map, body->args[i], value);
+        }
+        ir_value_map_set(&map, body->args[num_ins], sums[r]);
+        sums[r] = vec_clone_body(v, body, &map);
+        ir_value_map_deinit(&map);
+    }
+}
+
+// The argument that the scale body adds to the dot product, if any: the accumulator starts from it.
+static IrValue *zero_point_arg(const Matmul *mm) {
+    IrBlock *body = ir_op_block(mm->scale, 0);
+    FOR_EACH_OP(op, body)
+        if (op->kind == IR_ARITH_ADDI && ir_op_operand(op, 0) == body->args[0] &&
+            !ir_op_operand(op, 1)->def_op)
+            return vec_root(ir_op_operand(mm->scale, ir_op_operand(op, 1)->number));
+    return NULL;
+}
+
+static void block_i8(Matmul *mm, IrValue *block, IrValue **sums) {
+    Vectorizer *v = mm->v;
+    IrValue *dots[MAX_ROWS], *second[MAX_ROWS];
+    IrValue *zero_arg = zero_point_arg(mm);
+    bool two_chains = mm->num_rows == 1; // one row alone would wait for its own sum
+    for (int64_t r = 0; r < mm->num_rows; r++) {
+        IrValue *indices[] = {mm->row[r], block};
+        dots[r] = zero_arg ? vec_splat(v, load_scalar(mm, zero_arg, 2, indices)) : build_zero(&v->b, v->vi32);
+        if (two_chains) second[r] = build_zero(&v->b, v->vi32);
+    }
+    for (int64_t q = 0; q < mm->num_groups; q++) {
+        IrValue *bytes = load_codes(mm, block, q);
+        IrValue *low = bytes;
+        if (mm->is_nibble)
+            low = build_binary(&v->b, IR_ARITH_ANDI, bytes, splat_const(v, 15, bytes->type));
+        for (int64_t r = 0; r < mm->num_rows; r++) {
+            IrValue **acc = two_chains && !mm->is_nibble && q % 2 ? &second[r] : &dots[r];
+            *acc = dot4(mm, *acc, low, load_x4(mm, mm->row[r], block, 4 * q));
+        }
+        if (!mm->is_nibble) continue;
+        IrValue *high = high_nibbles(v, bytes);
+        for (int64_t r = 0; r < mm->num_rows; r++) {
+            IrValue **acc = two_chains ? &second[r] : &dots[r];
+            *acc = dot4(mm, *acc, high, load_x4(mm, mm->row[r], block, mm->block_len / 2 + 4 * q));
+        }
+    }
+    if (two_chains) dots[0] = build_binary(&v->b, IR_ARITH_ADDI, dots[0], second[0]);
+    scale_block(mm, block, dots, sums, zero_arg != NULL);
+}
+
+// sums[r] = body(x[row, ...], weight, sums[r]) for one k. The weight's vector, the second factor of the fma in
+// the body, is the same for all rows: it is computed for the first and reused.
+static void fma_step(Matmul *mm, IrValue *code, IrValue *const *shared, uint32_t num_x,
+                     IrValue *const *x_index, IrValue **sums) {
+    Vectorizer *v = mm->v;
+    IrBlock *body = ir_op_block(mm->product, 0);
+    uint32_t num_ins = mm->product->segments[0];
+    const IrOp *fma = ir_op_operand(ir_block_terminator(body), 0)->def_op;
+    IrValue *weight = NULL;
+    for (int64_t r = 0; r < mm->num_rows; r++) {
+        IrValue *indices[3] = {mm->row[r]};
+        for (uint32_t i = 0; i < num_x; i++) indices[i + 1] = x_index[i];
+        IrValueMap map;
+        ir_value_map_init(&map);
+        ir_value_map_set(&map, body->args[0], vec_splat(v, load_scalar(mm, mm->x, num_x + 1, indices)));
+        if (code) ir_value_map_set(&map, ir_op_result(code_extension(mm->product), 0), code);
+        for (uint32_t i = 1; i < num_ins; i++)
+            if (shared[i]) ir_value_map_set(&map, body->args[i], shared[i]);
+        if (weight) ir_value_map_set(&map, ir_op_operand(fma, 1), weight);
+        ir_value_map_set(&map, body->args[num_ins], sums[r]);
+        sums[r] = vec_clone_body(v, body, &map);
+        bool is_fma = fma && fma->kind == IR_MATH_FMA;
+        weight = is_fma ? ir_value_map_get(&map, ir_op_operand(fma, 1)) : NULL;
+        if (weight && weight->type->kind != IR_TYPE_VECTOR) weight = NULL;
+        ir_value_map_deinit(&map);
+    }
+}
+
+static void block_weights(Matmul *mm, IrValue *block, IrValue **sums) {
+    Vectorizer *v = mm->v;
+    IrValue *shared[MAX_OPERANDS] = {0};
+    for (uint32_t i = 2; i < mm->product->segments[0]; i++)
+        shared[i] = load_weight_vector(mm, vec_root(ir_op_operand(mm->product, i)), block);
+    int64_t halves = mm->is_nibble ? 2 : 1, bits = mm->is_nibble ? 4 : 8;
+    for (int64_t half = 0; half < halves; half++)
+        for (int64_t q = 0; q < mm->num_groups; q++) {
+            IrValue *words = cast_vector(v, load_codes(mm, block, q), v->vi32);
+            for (int64_t i = 0; i < 4; i++) {
+                IrValue *code = shift_right(v, words, 8 * i + 4 * half);
+                code = build_binary(&v->b, IR_ARITH_ANDI, code, splat_const(v, (1 << bits) - 1, v->vi32));
+                IrValue *at[] = {block, build_index(&v->b, half * mm->block_len / 2 + 4 * q + i)};
+                fma_step(mm, code, shared, 2, at, sums);
+            }
+        }
+}
+
+static void step_float(Matmul *mm, IrValue *k, IrValue **sums) {
+    IrValue *shared[MAX_OPERANDS] = {0};
+    shared[1] = load_weight_vector(mm, mm->codes, k);
+    fma_step(mm, NULL, shared, 1, &k, sums);
+}
+
+// ---- loops
+
+// Sums over K for one vector of one tile of the weight.
+static void emit_sums(Matmul *mm, IrValue **sums) {
+    Vectorizer *v = mm->v;
+    for (int64_t r = 0; r < mm->num_rows; r++) sums[r] = build_zero(&v->b, v->vf32);
+    Builder outer = v->b, body;
+    IrValue *zero = build_index(&outer, 0), *end = build_index(&outer, mm->blocks), *one = build_index(&outer, 1);
+    IrOp *loop = build_for(&outer, zero, end, one, (uint32_t)mm->num_rows, sums, &body);
+    IrValue *inner[MAX_ROWS];
+    for (int64_t r = 0; r < mm->num_rows; r++) inner[r] = body.block->args[1 + r];
+    v->b = body;
+    IrValue *at = body.block->args[0];
+    if (mm->form == FORM_I8) block_i8(mm, at, inner);
+    else if (mm->form == FORM_WEIGHTS) block_weights(mm, at, inner);
+    else step_float(mm, at, inner);
+    build_yield(&v->b, IR_SCF_YIELD, (uint32_t)mm->num_rows, inner);
+    v->b = outer;
+    for (int64_t r = 0; r < mm->num_rows; r++) sums[r] = ir_op_result(loop, (uint32_t)r);
+}
+
+// Columns between the start of the product and what an epilogue operand reads of it.
+static bool product_offset(const Matmul *mm, IrValue *operand, int64_t *out_columns) {
+    *out_columns = 0;
+    while (operand != mm->product_root) {
+        const IrOp *op = operand->def_op;
+        if (!op) return false;
+        if (op->kind == IR_MEMREF_SUBVIEW) {
+            const IrAttr *offsets = ir_op_attr(op, "static_offsets");
+            if (op->num_operands != 1 || offsets->num_values != 2 || offsets->values[0] != 0) return false;
+            *out_columns += offsets->values[1];
+        } else if (op->kind != IR_MEMREF_COLLAPSE_SHAPE && op->kind != IR_MEMREF_EXPAND_SHAPE) return false;
+        operand = ir_op_operand(op, 0);
+    }
+    return *out_columns % TILE == 0;
+}
+
+static Status emit_vector(Matmul *mm, IrValue *tile, int64_t lane_offset) {
+    Vectorizer *v = mm->v;
+    IrValue *sums[MAX_OPERANDS][MAX_ROWS];
+    uint32_t num_ins = mm->epilogue ? mm->epilogue->segments[0] : 1;
+    int64_t offsets[MAX_OPERANDS];
+    bool is_product[MAX_OPERANDS];
+    if (num_ins >= MAX_OPERANDS) return vec_refuse(v, "an epilogue with this many operands");
+    mm->lane_offset = lane_offset;
+    for (uint32_t i = 0; i < num_ins; i++) {
+        IrValue *operand = mm->epilogue ? ir_op_operand(mm->epilogue, i) : mm->product_root;
+        is_product[i] = vec_root(operand) == mm->product_root;
+        if (!is_product[i]) continue;
+        if (!product_offset(mm, operand, &offsets[i])) return vec_refuse(v, "a slice of the product like this");
+        mm->tile = build_add_index(&v->b, tile, offsets[i] / TILE);
+        emit_sums(mm, sums[i]);
+    }
+    IrValue *column = build_add_index(&v->b, build_mul_index(&v->b, tile, TILE), lane_offset);
+    for (int64_t r = 0; r < mm->num_rows; r++) {
+        IrValue *result = sums[0][r], *at[] = {mm->row[r], column};
+        if (mm->epilogue) {
+            IrBlock *body = ir_op_block(mm->epilogue, 0);
+            IrValueMap map;
+            ir_value_map_init(&map);
+            for (uint32_t i = 0; i < num_ins; i++) {
+                IrValue *value = is_product[i] ? sums[i][r] : NULL;
+                IrValue *operand = ir_op_operand(mm->epilogue, i);
+                if (!value) {
+                    if (operand->def_op) return vec_refuse(v, "an epilogue operand that is a slice");
+                    value = build_vector_load(&v->b, vec_type(v, operand->type->elem), operand, 2, at);
+                }
+                ir_value_map_set(&map, body->args[i], value);
+            }
+            result = vec_clone_body(v, body, &map);
+            ir_value_map_deinit(&map);
+            if (!result) return vec_refuse(v, "an epilogue that is not elementwise");
+        }
+        if (!result) return vec_refuse(v, "a contraction body that is not elementwise");
+        build_vector_store(&v->b, result, mm->out, 2, at);
+    }
+    return STATUS_OK;
+}
+
+static Status emit_rows(Matmul *mm, IrValue *tile) {
+    for (int64_t offset = 0; offset < TILE; offset += mm->v->s.lanes) TRY(emit_vector(mm, tile, offset));
+    return STATUS_OK;
+}
+
+// [NT, KB, Q, 16, 4] -> [NT, KB, Q, 64]
+static IrValue *flatten_codes(Matmul *mm) {
+    Vectorizer *v = mm->v;
+    const IrType *t = mm->codes->type;
+    const int64_t shape[] = {t->shape[0], t->shape[1], t->shape[2], t->shape[3] * t->shape[4]};
+    const IrType *flat = ir_type_memref(v->m, 4, shape, t->elem);
+    const IrAttr *dims[5], *groups[4];
+    for (int i = 0; i < 5; i++) dims[i] = ir_attr_i64(v->m, i);
+    for (int i = 0; i < 4; i++) groups[i] = ir_attr_array(v->m, i == 3 ? 2 : 1, &dims[i]);
+    IrNamedAttr attr = {"reassociation", ir_attr_array(v->m, 4, groups)};
+    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_COLLAPSE_SHAPE,
+                                                         .num_operands = 1,
+                                                         .operands = &mm->codes,
+                                                         .num_results = 1,
+                                                         .result_types = &flat,
+                                                         .num_attrs = 1,
+                                                         .attrs = &attr}), 0);
+}
+
+// Erases everything before the ops just made.
+static void erase_old(Vectorizer *v, IrOp *last_old) {
+    for (IrOp *op = last_old, *prev; op; op = prev) {
+        prev = op->prev;
+        ir_op_erase(v->m, op);
+    }
+}
+
+Status vectorize_matmul(Vectorizer *v) {
+    Matmul mm = {.v = v};
+    TRY(read_kernel(&mm));
+    IrBlock *body = ir_func_body(v->kernel);
+    IrOp *last_old = body->last;
+    v->b = build_at_end(v->m, body, v->kernel->loc);
+    if (mm.form != FORM_FLOAT) mm.codes_flat = flatten_codes(&mm);
+    IrValue *one = build_index(&v->b, 1), *zero = build_index(&v->b, 0);
+    Builder outer = v->b, tiles, rows;
+    build_for(&outer, vec_tile_begin(v), vec_tile_end(v), one, 0, NULL, &tiles);
+    IrValue *tile = tiles.block->args[0];
+    v->b = tiles;
+    if (mm.rows == mm.num_rows) {
+        for (int64_t r = 0; r < mm.num_rows; r++) mm.row[r] = build_index(&v->b, r);
+        TRY(emit_rows(&mm, tile));
+        build_yield(&v->b, IR_SCF_YIELD, 0, NULL);
+    } else {
+        IrValue *step = build_index(&tiles, mm.num_rows);
+        build_for(&tiles, zero, vec_num_valid(v), step, 0, NULL, &rows);
+        v->b = rows;
+        IrValue *last = build_index(&v->b, mm.rows - mm.num_rows);
+        IrValue *first = build_binary(&v->b, IR_ARITH_MINUI, rows.block->args[0], last);
+        for (int64_t r = 0; r < mm.num_rows; r++) mm.row[r] = build_add_index(&v->b, first, r);
+        TRY(emit_rows(&mm, tile));
+        build_yield(&v->b, IR_SCF_YIELD, 0, NULL);
+        build_yield(&tiles, IR_SCF_YIELD, 0, NULL);
+    }
+    build_op(&outer, IR_FUNC_RETURN, 0, NULL, NULL);
+    erase_old(v, last_old);
+    return STATUS_OK;
+}
