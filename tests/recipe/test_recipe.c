@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "recipe/recipe.h"
 
 static DiagSink sink;
@@ -241,11 +242,18 @@ static void test_ready_recipes(void **state) {
 
 static void test_table_is_documented(void **state) {
     (void)state;
+    char *manual = NULL;
+    uint64_t len = 0;
+    assert_int_equal(file_read(INGOT_SOURCE_DIR "/docs/recipe.md", 1 << 20, &sink, &manual, &len),
+                     STATUS_OK);
     for (int k = 0; k < NUM_RECIPE_KEYS; k++) {
         const RecipeKeyInfo *info = recipe_key_info((RecipeKey)k);
         assert_true(info->doc[0] && info->effect[0]);
+        if (!strstr(manual, arena_printf(&sink.arena, "| `%s` |", info->path)))
+            fail_msg("docs/recipe.md does not list %s", info->path);
         assert_true(info->type != RECIPE_TYPE_INT || info->min <= info->max);
     }
+    free(manual);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
