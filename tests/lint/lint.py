@@ -196,6 +196,16 @@ def link_problems():
                 yield f"{path}: link to {target}"
 
 
+def recipe_doc_problems():
+    """Every key of the recipe is in its manual, written out or as `.name` beside its group."""
+    manual = read("docs/recipe.md")
+    for path in re.findall(r'^RECIPE_KEY\(\w+, "([^"]+)"', read("src/recipe/recipe.def"),
+                           flags=re.MULTILINE):
+        group, _, name = path.rpartition(".")
+        if f"`{path}`" not in manual and not (f"`{group}." in manual and f"`.{name}`" in manual):
+            yield f"{path} is not in docs/recipe.md"
+
+
 def script_problems():
     for path in tracked(".py"):
         try:
@@ -228,6 +238,7 @@ def main():
     check("diagnostic-codes", diag_problems())
     check("listed-in-meson", build_file_problems(sources))
     check("markdown-links", link_problems())
+    check("recipe-manual", recipe_doc_problems())
     check("scripts-parse", script_problems())
     return 1 if failures else 0
 
