@@ -69,6 +69,7 @@ Status artifact_writer_pad(ArtifactWriter *writer, uint64_t alignment, DiagSink 
 }
 
 void artifact_writer_end(ArtifactWriter *writer) {
+    if (!writer->is_section_open) return;
     SectionEntry *entry = &writer->sections[writer->num_sections - 1];
     entry->len_bytes = artifact_writer_section_bytes(writer);
     entry->checksum = XXH3_64bits_digest(writer->hash);

@@ -27,6 +27,7 @@ Status artifact_writer_append(ArtifactWriter *writer, const void *bytes, uint64_
 Status artifact_writer_pad(ArtifactWriter *writer, uint64_t alignment, DiagSink *sink) MUST_USE;
 // Bytes of the open section so far: the offset of what is appended next.
 uint64_t artifact_writer_section_bytes(const ArtifactWriter *writer);
+// Ends the open section; does nothing if none is open (its begin failed).
 void artifact_writer_end(ArtifactWriter *writer);
 // begin, append, end.
 Status artifact_writer_section(ArtifactWriter *writer, SectionKind kind, uint32_t tag,

@@ -83,10 +83,10 @@ const char *plan_memory_part(const PlanMemory *memory, unsigned i, uint64_t *out
         const char *name;
         uint64_t bytes;
     } parts[PLAN_NUM_PARTS] = {
-        {"weights", memory->weights_bytes},     {"kv pages", memory->kv_bytes},
-        {"arena", memory->arena_bytes},         {"scratch", memory->scratch_bytes},
-        {"input and output", memory->io_bytes}, {"code", memory->code_bytes},
-        {"tables", memory->tables_bytes},       {"run time", memory->runtime_bytes},
+        {"weights", memory->weights_bytes}, {"kv pages", memory->kv_bytes},
+        {"arena", memory->arena_bytes},     {"scratch", memory->scratch_bytes},
+        {"io", memory->io_bytes},           {"code", memory->code_bytes},
+        {"tables", memory->tables_bytes},   {"run time", memory->runtime_bytes},
     };
     BUG_IF(i >= PLAN_NUM_PARTS, "memory part %u does not exist", i);
     *out_bytes = parts[i].bytes;
