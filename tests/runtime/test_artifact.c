@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -16,9 +17,10 @@
 #include "synthetic.h"
 
 typedef struct Fixture {
-    char *path;     // the intact artifact
-    char *damaged;  // where damaged copies are written
-    uint8_t *bytes; // of the intact artifact
+    char *path;       // the intact artifact
+    int damaged_fd;   // where damaged copies are written
+    char damaged[64]; // its name
+    uint8_t *bytes;   // of the intact artifact
     uint64_t len_bytes;
     SectionEntry sections[ARTIFACT_MAX_SECTIONS];
 } Fixture;
@@ -34,7 +36,9 @@ static uint64_t next_random(void) {
 static int set_up(void **state) {
     Fixture *fixture = base_alloc(1, sizeof *fixture);
     fixture->path = synthetic_path("artifact");
-    fixture->damaged = synthetic_path("damaged");
+    fixture->damaged_fd = memfd_create("damaged", MFD_CLOEXEC);
+    assert_true(fixture->damaged_fd >= 0);
+    snprintf(fixture->damaged, sizeof fixture->damaged, "/proc/self/fd/%d", fixture->damaged_fd);
     synthetic_write(fixture->path, &(SyntheticOptions){0});
     DiagSink sink;
     diag_sink_init(&sink);
@@ -51,25 +55,23 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     Fixture *fixture = *state;
     unlink(fixture->path);
-    unlink(fixture->damaged);
+    close(fixture->damaged_fd);
     free(fixture->path);
-    free(fixture->damaged);
     free(fixture->bytes);
     free(fixture);
     return 0;
 }
 
-static void write_file(const char *path, const uint8_t *bytes, uint64_t len_bytes) {
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, len_bytes, file), len_bytes);
-    assert_int_equal(fclose(file), 0);
+// Damaged copies are files in memory, rewritten thousands of times.
+static void write_damaged(const Fixture *fixture, const uint8_t *bytes, uint64_t len_bytes) {
+    assert_int_equal(ftruncate(fixture->damaged_fd, 0), 0);
+    assert_int_equal(pwrite(fixture->damaged_fd, bytes, len_bytes, 0), len_bytes);
 }
 
 // Opens a file of these bytes. Not OK: there is a diagnostic, and *out_code is its code.
 static Status try_open(const Fixture *fixture, const uint8_t *bytes, uint64_t len_bytes,
                        DiagCode *out_code) {
-    write_file(fixture->damaged, bytes, len_bytes);
+    write_damaged(fixture, bytes, len_bytes);
     DiagSink sink;
     Artifact artifact;
     diag_sink_init(&sink);
