@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/model.h"
+#include "cli/loaded_model.h"
 
 typedef struct BenchRun {
     uint64_t start_ns, prefill_ns, decode_ns;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cli/model.h"
+#include "cli/loaded_model.h"
 #include "cli/prompt.h"
 #include "cli/stop_text.h"
 

@@ -2,7 +2,7 @@
 #ifndef INGOT_CLI_PROMPT_H
 #define INGOT_CLI_PROMPT_H
 
-#include "cli/model.h"
+#include "cli/loaded_model.h"
 
 typedef struct Prompt {
     char *text;

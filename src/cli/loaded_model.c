@@ -1,5 +1,5 @@
-// Opens an artifact for answering; see model.h.
-#include "cli/model.h"
+// Opens an artifact for answering; see loaded_model.h.
+#include "cli/loaded_model.h"
 
 #include <math.h>
 #include <stdlib.h>

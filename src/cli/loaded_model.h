@@ -1,7 +1,7 @@
 // A model ready to answer, through the public run-time library (include/ingot.h): an artifact
 // opened and one conversation. Errors of the library become diagnostics.
-#ifndef INGOT_CLI_MODEL_H
-#define INGOT_CLI_MODEL_H
+#ifndef INGOT_CLI_LOADED_MODEL_H
+#define INGOT_CLI_LOADED_MODEL_H
 
 #include "cli/cli.h"
 #include "ingot.h"
