@@ -8,7 +8,8 @@
 //
 // Results are computed where they have to be; values are updated in place where nothing reads the old
 // contents later; else a copy is made and says why (`ingot.copy`). An allocation says why the value is
-// stored at all (`ingot.boundary`).
+// stored at all (`ingot.boundary`). Kernels that prepare weights ("init") keep nothing of a weight's size:
+// their elementwise ops are computed where they are read (bufferize_inline.c).
 // Needs: static shapes, one block per region. Keeps: the order of ops. Exact: yes.
 #include "passes/bufferize.h"
 
@@ -758,6 +759,12 @@ static Status bufferize_function(Bufferizer *bz, const BufSignature *sig) {
 
 Status pass_bufferize(IrModule *m, DiagSink *sink) {
     Bufferizer bz = {.m = m, .sink = sink};
+    FOR_EACH_OP(op, ir_module_body(m)) {
+        const IrAttr *kernel = op->kind == IR_FUNC_FUNC ? ir_op_attr(op, "ingot.kernel") : NULL;
+        if (kernel && kernel->kind == IR_ATTR_STRING && str_equal(kernel->str, "init") &&
+            ir_func_body(op))
+            buf_inline_producers(m, op);
+    }
     arena_init(&bz.scratch);
     uint32_t num_funcs = 0;
     FOR_EACH_OP(op, ir_module_body(m)) num_funcs += op->kind == IR_FUNC_FUNC && ir_func_body(op);

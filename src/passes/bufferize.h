@@ -107,4 +107,9 @@ void buf_copy(Builder *b, IrValue *from, IrValue *to, const char *reason);
 void buf_fill(Builder *b, IrValue *scalar, IrValue *memref);
 const char *buf_boundary_reason(const IrValue *tensor);
 
+// ---- bufferize_inline.c
+
+// Moves elementwise producers into their readers, for kernels whose values are too large to keep.
+void buf_inline_producers(IrModule *m, IrOp *func);
+
 #endif

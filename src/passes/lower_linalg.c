@@ -330,6 +330,12 @@ static void emit_view(LowerLinalg *ll, IrOp *op) {
 }
 
 static Status emit_block_op(LowerLinalg *ll, IrOp *op) {
+    for (uint32_t i = 0; i < op->num_operands; i++) {
+        const IrType *type = ir_op_operand(op, i)->type;
+        if (type->kind == IR_TYPE_TENSOR) return refuse(ll, op, DIAG_P0005, "works on tensors");
+        if (type->kind == IR_TYPE_MEMREF && type->rank > LL_MAX_RANK)
+            return refuse(ll, op, DIAG_P0005, "has more than 16 dimensions");
+    }
     switch (op->kind) {
     case IR_LINALG_GENERIC: return collect(ll, op);
     case IR_MEMREF_ALLOC:
@@ -366,9 +372,6 @@ static Status emit_block_op(LowerLinalg *ll, IrOp *op) {
     bool is_pure = ir_op_info(op->kind)->traits & IR_PURE;
     if ((!is_pure && op->kind != IR_CF_ASSERT) || op->num_regions > 0)
         return refuse(ll, op, DIAG_P0005, "no lowering inside a kernel");
-    for (uint32_t i = 0; i < op->num_operands; i++)
-        if (ir_op_operand(op, i)->type->kind == IR_TYPE_TENSOR)
-            return refuse(ll, op, DIAG_P0005, "works on tensors");
     append_clone(ll, op);
     return STATUS_OK;
 }

@@ -151,8 +151,27 @@ static void add_indexed(Collector *c, const IrOp *op, uint32_t memref_at, bool w
 
 static void collect_generic(Collector *c, const IrOp *op);
 
+// What the tables of this pass hold; more comes only from IR written by hand.
+static bool fits_tables(const IrOp *op) {
+    if (op->num_operands > LL_MAX_OPERANDS) return false;
+    if (op->kind == IR_AFFINE_APPLY && op->num_operands > LL_MAX_LOOPS) return false;
+    for (uint32_t i = 0; i < op->num_operands; i++) {
+        const IrType *type = ir_op_operand(op, i)->type;
+        if (type->kind == IR_TYPE_TENSOR) return false;
+        if (type->kind == IR_TYPE_MEMREF && type->rank > LL_MAX_RANK) return false;
+        bool is_out = op->kind == IR_LINALG_GENERIC && i >= op->segments[0];
+        if (is_out && type->kind != IR_TYPE_MEMREF) return false;
+    }
+    if (op->kind != IR_LINALG_GENERIC) return true;
+    return ir_linalg_num_loops(op) <= LL_MAX_LOOPS && op->segments[1] <= LL_MAX_OUTS;
+}
+
 static void collect_block(Collector *c, const IrBlock *block, bool is_direct) {
     FOR_EACH_OP(op, block) {
+        if (!fits_tables(op)) {
+            c->failed = true;
+            return;
+        }
         switch (op->kind) {
         case IR_MEMREF_LOAD: add_indexed(c, op, 0, false, is_direct); break;
         case IR_MEMREF_STORE: add_indexed(c, op, 1, true, is_direct); break;
@@ -195,9 +214,7 @@ Status ll_make_item(LowerLinalg *ll, IrOp *op, LlItem *out_item) {
         collect_block(&c, ir_op_block(op, 0), true);
     } else {
         out_item->num_loops = ir_linalg_num_loops(op);
-        if (out_item->num_loops > LL_MAX_LOOPS || op->num_operands > LL_MAX_OPERANDS ||
-            op->segments[1] > LL_MAX_OUTS)
-            c.failed = true;
+        if (!fits_tables(op)) c.failed = true;
         else {
             ir_linalg_loop_ranges(ll->m, op, out_item->ranges);
             for (uint32_t i = 0; i < out_item->num_loops; i++) {

@@ -149,8 +149,9 @@ static bool classify_apply(const LowerLinalg *ll, const IrOp *op, LlClass *out) 
     for (uint32_t i = 0; i < op->num_operands; i++) {
         LlClass cls = class_of(ll, ir_op_operand(op, i));
         if (cls == LL_UNIFORM) continue;
-        if (cls != LL_UNIT || *out == LL_UNIT || map->num_symbols > 0 ||
-            map->num_dims > LL_MAX_LOOPS ||
+        if (map->num_symbols > 0 || map->num_dims > LL_MAX_LOOPS) return false;
+        if (!ir_affine_uses_dim(map->results[0], i)) continue;
+        if (cls != LL_UNIT || *out == LL_UNIT ||
             !ir_affine_linear(map->results[0], map->num_dims, coeffs, &constant) || coeffs[i] != 1)
             return false;
         *out = LL_UNIT;
