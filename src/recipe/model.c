@@ -254,6 +254,8 @@ static bool value_is(const GgufValue *value, double neutral) {
 static Status check_key(Model *model, const GgufEntry *entry, const DocNode *refuse,
                         const DocNode *ignore) {
     const char *rest = entry->key + strlen(model->arch_name) + 1;
+    FOR_EACH_DOC(known, ignore)
+    if (str_equal(known->text, rest)) return STATUS_OK;
     FOR_EACH_DOC(rule, refuse) {
         const char *contains = NULL;
         const DocNode *unless = doc_find(rule, "unless");
@@ -266,8 +268,6 @@ static Status check_key(Model *model, const GgufEntry *entry, const DocNode *ref
         return diag_error(model->sink, DIAG_F0017, file_span(model, entry->file_offset),
                           "%s changes what the model computes and is not supported", entry->key);
     }
-    FOR_EACH_DOC(known, ignore)
-    if (known->kind == DOC_SCALAR && str_equal(known->text, rest)) return STATUS_OK;
     diag_report(model->sink, DIAG_WARNING, DIAG_F0021, file_span(model, entry->file_offset),
                 "%s is not known and not used", entry->key);
     return STATUS_OK;
