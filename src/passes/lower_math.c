@@ -91,11 +91,11 @@ static IrValue *math_tanh(const MathCtx *c, IrValue *x) {
     static const double p[] = {-3.333331645e-01, 1.333258599e-01, -5.385230854e-02, 2.107167430e-02,
                                -6.274233107e-03};
     IrValue *t = mabs(c, x), *s = mmul(c, x, x);
-    IrValue *small = mfma(c, mmul(c, s, mpoly(c, s, p, ARRAY_LEN(p))), x, x);
+    IrValue *small = mfma(c, mmul(c, s, mpoly(c, s, p, ARRAY_LEN(p))), t, t);
     IrValue *e = math_exp(c, madd(c, t, t));
     IrValue *q = low_2(c->lo, IR_LLVM_FDIV, mc(c, 2.0), madd(c, e, mc(c, 1.0)));
-    IrValue *large = mcopysign(c, msub(c, mc(c, 1.0), q), x);
-    return mselect(c, mcmp(c, "olt", t, mc(c, 0.55)), small, large);
+    IrValue *large = msub(c, mc(c, 1.0), q);
+    return mcopysign(c, mselect(c, mcmp(c, "olt", t, mc(c, 0.55)), small, large), x);
 }
 
 // erf x. Below 1: x + x P(x^2); above: 1 - e^-Q(|x|), Q fitted to -log(erfc) on [1, 4].
@@ -105,11 +105,11 @@ static IrValue *math_erf(const MathCtx *c, IrValue *x) {
     static const double q[] = {3.205638786e-04,  1.127171636e+00, 6.380121708e-01, 1.032182649e-01,
                                -2.188967541e-02, 2.960122656e-03, -1.876056776e-04};
     IrValue *t = mabs(c, x), *s = mmul(c, x, x);
-    IrValue *small = mfma(c, mpoly(c, s, p, ARRAY_LEN(p)), x, x);
+    IrValue *small = mfma(c, mpoly(c, s, p, ARRAY_LEN(p)), t, t);
     IrValue *u = mselect(c, mcmp(c, "ogt", t, mc(c, 4.0)), mc(c, 4.0), t);
     IrValue *arg = low_1(c->lo, IR_LLVM_FNEG, c->type, mpoly(c, u, q, ARRAY_LEN(q)));
-    IrValue *large = mcopysign(c, msub(c, mc(c, 1.0), math_exp(c, arg)), x);
-    return mselect(c, mcmp(c, "olt", t, mc(c, 1.0)), small, large);
+    IrValue *large = msub(c, mc(c, 1.0), math_exp(c, arg));
+    return mcopysign(c, mselect(c, mcmp(c, "olt", t, mc(c, 1.0)), small, large), x);
 }
 
 // log x. x = m 2^e, m in [sqrt(1/2), sqrt(2)); f = m - 1; log m = f - f^2 / 2 + f^3 P(f).

@@ -44,7 +44,7 @@ func.func @loops(%x: memref<40x32xf32>, %o: memref<3x32xf32>, %s: memref<16xf32>
     %at = arith.addi %t, %c8 : index
     %at2 = arith.addi %at, %c2 : index
     memref.store %w, %s[%at2] : memref<16xf32>
-    affine.for %k = affine_map<(d0) -> (d0, 1)>(%t) to affine_map<(d0) -> (d0 + 2, 4)>(%t) {
+    affine.for %k = max affine_map<()[s0] -> (s0 - 36, 0)>()[%rows] to min affine_map<()[s0] -> (s0, 4)>()[%rows] {
       %e = affine.vector_load %x[%k, 16] : memref<40x32xf32>, vector<8xf32>
       affine.vector_store %e, %o[0, 8] : memref<3x32xf32>, vector<8xf32>
     }
