@@ -114,6 +114,7 @@ static void make_arguments(Bufferizer *bz, uint32_t *out_num_new) {
         }
         Buf buf = {.memref = arg,
                    .root = buf_new_root(bz, sig->tied_result[i] >= 0, arg->type),
+                   .is_all = true,
                    .window = buf_whole(arg->type)};
         buf_set(bz, body->args[i], &buf);
         if (sig->tied_result[i] >= 0) bz->result_dest[sig->tied_result[i]] = buf;
@@ -126,6 +127,7 @@ static void make_arguments(Bufferizer *bz, uint32_t *out_num_new) {
         dicts[num++] = ir_attr_dict(m, 1, &entry);
         bz->result_dest[i] = (Buf){.memref = arg,
                                    .root = buf_new_root(bz, true, arg->type),
+                                   .is_all = true,
                                    .window = buf_whole(arg->type)};
     }
     for (uint32_t i = 0; i < num_old; i++) {
@@ -277,6 +279,7 @@ static Status lower_slice(Bufferizer *bz, Builder *b, IrOp *op) {
     if (source->memref) {
         buf = *source;
         buf.placed_for = NULL;
+        buf.is_all = false;
         buf.window = buf_slice_window(bz, source, op);
         buf.memref = buf_subview(bz, b, source->memref, op, result->type);
     }
@@ -507,7 +510,9 @@ static Status move_to(Bufferizer *bz, Builder *b, const IrOp *yield, uint32_t nu
     for (uint32_t i = 0; i < num; i++) {
         if (!targets[i].memref) continue;
         const Buf *from = buf_of(bz, ir_op_operand(yield, i));
-        if (!from->memref || from->memref == targets[i].memref) continue;
+        bool is_there = from->memref == targets[i].memref ||
+                        (from->root == targets[i].root && from->is_all && targets[i].is_all);
+        if (!from->memref || is_there) continue;
         for (uint32_t j = 0; j < num; j++)
             if (targets[j].memref && from->root == targets[j].root)
                 return refuse(bz, yield, "exchanges buffers or moves a part of one within itself");
@@ -517,7 +522,6 @@ static Status move_to(Bufferizer *bz, Builder *b, const IrOp *yield, uint32_t nu
 }
 
 static Status lower_for(Bufferizer *bz, Builder *b, IrOp *op) {
-    IrModule *m = bz->m;
     uint32_t num = op->num_results, num_scalars = 0;
     Buf *targets = ARENA_ARRAY(&bz->scratch, Buf, num);
     IrValue **scalars = ARENA_ARRAY(&bz->scratch, IrValue *, num);
@@ -536,6 +540,8 @@ static Status lower_for(Bufferizer *bz, Builder *b, IrOp *op) {
     IrOp *loop = build_for(b, mapped(bz, ir_op_operand(op, 0)), mapped(bz, ir_op_operand(op, 1)),
                            mapped(bz, ir_op_operand(op, 2)), num_scalars, scalars, &inner);
     loop->loc = op->loc;
+    IrOp *outside = bz->alloc_before;
+    if (loop->block == bz->body) bz->alloc_before = loop;
     IrBlock *new_body = ir_op_block(loop, 0);
     ir_value_map_set(&bz->map, body->args[0], new_body->args[0]);
     for (uint32_t i = 0, next = 0; i < num; i++) {
@@ -546,13 +552,13 @@ static Status lower_for(Bufferizer *bz, Builder *b, IrOp *op) {
     TRY(lower_block(bz, &inner, body));
     const IrOp *yield = ir_block_terminator(body);
     TRY(move_to(bz, &inner, yield, num, targets));
+    bz->alloc_before = outside;
     for (uint32_t i = 0, next = 0; i < num; i++)
         if (!targets[i].memref) scalars[next++] = mapped(bz, ir_op_operand(yield, i));
     inner.loc = yield->loc;
     build_yield(&inner, IR_SCF_YIELD, num_scalars, scalars);
     for (uint32_t i = 0; i < num; i++)
         if (targets[i].memref) buf_set(bz, ir_op_result(op, i), &targets[i]);
-    (void)m;
     return STATUS_OK;
 }
 
@@ -580,6 +586,8 @@ static Status lower_if(Bufferizer *bz, Builder *b, IrOp *op) {
                                                 .result_types = types,
                                                 .num_regions = op->num_regions,
                                                 .segments = {1}});
+    IrOp *outside = bz->alloc_before;
+    if (branch->block == bz->body) bz->alloc_before = branch;
     for (uint32_t r = 0; r < op->num_regions; r++) {
         if (!op->regions[r].first) continue;
         IrBlock *to = ir_region_add_block(bz->m, &branch->regions[r]);
@@ -591,6 +599,7 @@ static Status lower_if(Bufferizer *bz, Builder *b, IrOp *op) {
             if (!targets[i].memref) scalars[next++] = mapped(bz, ir_op_operand(yield, i));
         build_yield(&inner, IR_SCF_YIELD, num_scalars, scalars);
     }
+    bz->alloc_before = outside;
     for (uint32_t i = 0, next = 0; i < num; i++) {
         if (targets[i].memref) buf_set(bz, ir_op_result(op, i), &targets[i]);
         else ir_value_map_set(&bz->map, ir_op_result(op, i), ir_op_result(branch, next++));
@@ -710,7 +719,7 @@ static Status rewrite_body(Bufferizer *bz) {
     IrOp *first_old = bz->body->first, *last_old = bz->body->last;
     Builder b = build_before(bz->m, first_old);
     for (IrOp *op = first_old;; op = op->next) {
-        bz->top = op;
+        bz->alloc_before = op;
         b.before = op;
         b.loc = op->loc;
         TRY(lower_op(bz, &b, op));

@@ -26,6 +26,7 @@ typedef struct Buf {
     bool is_set;
     IrValue *memref;
     int32_t root;
+    bool is_all; // all elements of the root in their order, if perhaps in another shape
     BufWindow window;
     const IrOp *placed_for;       // the insert_slice whose destination slice this value was computed in
     const IrValue *placed_base;   // the destination's buffer then
@@ -58,7 +59,7 @@ typedef struct Bufferizer {
     // of the function at hand
     const BufSignature *sig;
     IrBlock *body;          // its entry block
-    IrOp *top;              // the old op of the entry block being rewritten
+    IrOp *alloc_before;     // in the entry block, where new buffers go
     Buf *bufs;              // by index of the tensor value
     uint32_t num_bufs;
     uint32_t *order;        // by op index: position in a walk, parents first

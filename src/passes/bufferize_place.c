@@ -74,7 +74,8 @@ static bool runs_after(const Bufferizer *bz, const IrOp *user, const IrOp *op,
                        const IrValue *value) {
     if (bz->order[user->index] > bz->order[op->index]) return true;
     for (const IrOp *loop = ir_op_parent(op); loop; loop = ir_op_parent(loop))
-        if (loop->kind == IR_SCF_FOR && op_encloses(loop, user) && !defined_inside(value, loop))
+        if (loop->kind == IR_SCF_FOR && user != loop && op_encloses(loop, user) &&
+            !defined_inside(value, loop))
             return true;
     return false;
 }
@@ -144,7 +145,7 @@ bool buf_conflicts(const Bufferizer *bz, const Buf *place, const IrOp *op, const
 Buf buf_alloc(Bufferizer *bz, const IrType *tensor, const char *reason) {
     IrModule *m = bz->m;
     const IrType *type = buf_memref_type(m, tensor);
-    Builder b = build_before(m, bz->top);
+    Builder b = build_before(m, bz->alloc_before);
     IrNamedAttr attrs[] = {{ir_intern(m, "alignment"), ir_attr_i64(m, 64)},
                            {ir_intern(m, "ingot.boundary"), ir_attr_string(m, reason)}};
     IrOp *op = build_op_full(&b, &(IrOpSpec){.kind = IR_MEMREF_ALLOC,
@@ -155,6 +156,7 @@ Buf buf_alloc(Bufferizer *bz, const IrType *tensor, const char *reason) {
     return (Buf){.is_set = true,
                  .memref = ir_op_result(op, 0),
                  .root = buf_new_root(bz, true, type),
+                 .is_all = true,
                  .window = buf_whole(type)};
 }
 

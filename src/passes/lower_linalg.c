@@ -508,7 +508,10 @@ static Status emit_row_kernel(LowerLinalg *ll, const OldBody *old, LlItem **befo
 
 // All work in tile 0.
 static Status emit_whole_kernel(LowerLinalg *ll, const OldBody *old) {
-    IrValue *cond = build_cmpi(&ll->b, "eq", ll->tile_begin, ll_index(ll, 0));
+    IrValue *zero = ll_index(ll, 0);
+    IrValue *cond = build_binary(&ll->b, IR_ARITH_ANDI,
+                                 build_cmpi(&ll->b, "eq", ll->tile_begin, zero),
+                                 build_cmpi(&ll->b, "sgt", ll->tile_end, zero));
     IrOp *branch = build_op_full(&ll->b, &(IrOpSpec){.kind = IR_SCF_IF,
                                                      .num_operands = 1,
                                                      .operands = &cond,

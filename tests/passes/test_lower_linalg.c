@@ -74,6 +74,7 @@ typedef struct Case {
     int64_t scalars[MAX_ARGS];   // of index inputs
     int32_t tied[MAX_ARGS];      // result tied to the input, or -1
     uint8_t *expected[MAX_ARGS]; // of the results
+    double magnitude;  // of the terms of sums that may be reordered
     int64_t num_tiles; // 0: not a kernel
     int64_t rows;                // leading size tiles stand for, 0 if tiles are not rows
 } Case;
@@ -147,8 +148,8 @@ static double elem_at(const IrType *elem, const uint8_t *at) {
 
 // Floats that went through a reordered sum of at most 576 terms of one sign may differ by 2 K eps; codes
 // quantised from them by one step. Everything else is exact.
-static void compare(const Case *c, uint32_t result, const uint8_t *got, bool is_exact,
-                    const char *what) {
+static void compare(const Case *c, const char *name, uint32_t result, const uint8_t *got,
+                    bool is_exact, const char *what) {
     const IrType *type = c->results[result];
     uint32_t size = ir_type_bytes(type->elem);
     int64_t num = ir_type_num_elems(type);
@@ -159,9 +160,10 @@ static void compare(const Case *c, uint32_t result, const uint8_t *got, bool is_
         const uint8_t *a = c->expected[result] + i * size, *b = got + i * size;
         if (memcmp(a, b, size) == 0) continue;
         double x = elem_at(type->elem, a), y = elem_at(type->elem, b);
-        double bound = ir_type_is_float(type->elem) ? 2 * 576 * 1.1920929e-7 * fabs(x) : 1;
+        double bound = ir_type_is_float(type->elem) ? 2 * 576 * 1.1920929e-7 * (fabs(x) + c->magnitude) : 1;
         if (!is_exact && fabs(x - y) <= bound) continue;
-        fail_msg("%s: result %u, element %lld: %.9g, expected %.9g", what, result, (long long)i, y, x);
+        fail_msg("@%s, %s: result %u, element %lld: %.9g, expected %.9g", name, what, result,
+                 (long long)i, y, x);
     }
 }
 
@@ -212,7 +214,7 @@ static void run_buffers(IrModule *m, const char *name, const Case *c, int64_t sp
         }
         diag_sink_deinit(&sink);
     }
-    for (uint32_t r = 0; r < c->num_results; r++) compare(c, r, out[r], is_exact, stage);
+    for (uint32_t r = 0; r < c->num_results; r++) compare(c, name, r, out[r], is_exact, stage);
     for (uint32_t i = 0; i < num_buffers; i++) free(args[i].data);
 }
 
