@@ -27,7 +27,7 @@ static const char recipe_text[] =
 static int setup(void **state) {
     (void)state;
     diag_sink_init(&sink);
-    return recipe_parse(recipe_text, sizeof recipe_text - 1, "r.yaml", &sink, &recipe);
+    return (int)recipe_parse(recipe_text, sizeof recipe_text - 1, "r.yaml", &sink, &recipe);
 }
 
 static int teardown(void **state) {
