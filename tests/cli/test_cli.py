@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from support import INGOT, clean_environment, expect, expect_exit, main, run, scratch
+from tiny_model import make_model
 
 ESCAPE = b"\x1b"
 
@@ -184,6 +186,31 @@ def check_invalid_file_is_3():
             done = run(args[0], path, *args[1:])
             expect_exit(done, 3)
             expect(re.search(rb"error\[[RFIX]\d{4}\]", done.stderr), done.stderr)
+
+
+def check_missing_compiler_is_5():
+    with scratch() as folder:
+        alone = os.path.join(folder, "ingot")
+        shutil.copy(INGOT, alone)
+        done = subprocess.run([alone, "compile", "recipe.yaml", "-o", "x"], capture_output=True,
+                              env=clean_environment())
+        expect_exit(done, 5)
+        expect(b"U0007" in done.stderr, done.stderr)
+        expect_exit(subprocess.run([alone, "explain", "U0007"], capture_output=True,
+                                   env=clean_environment()), 0)
+
+
+def check_a_difference_is_1():
+    with scratch() as folder:
+        model, listed = os.path.join(folder, "m.gguf"), os.path.join(folder, "list.jsonl")
+        make_model(model, layers=1)
+        ids = [int(word) for word in run("tokenize", model, "hello").stdout.split()]
+        for change, code in ((0, 0), (1, 1)):
+            with open(listed, "w", encoding="utf-8") as out:
+                out.write(json.dumps({"text": "hello", "ids": [ids[0] + change] + ids[1:]}) + "\n")
+            done = run("tokenize", model, "--against", listed)
+            expect_exit(done, code)
+            expect(done.stdout.startswith(b"%d of 1 equal\n" % (1 - change)), done.stdout)
 
 
 def check_full_disk_is_6():
