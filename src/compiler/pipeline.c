@@ -75,8 +75,11 @@ static bool is_init(const IrOp *func) {
 }
 
 Status pipeline_inits_only(IrModule *m, CpuLevel level, DiagSink *sink) {
-    FOR_EACH_OP_SAFE(op, ir_module_body(m))
-        if (op->kind == IR_FUNC_FUNC && !is_init(op)) ir_op_erase(m, op);
+    FOR_EACH_OP_SAFE(op, ir_module_body(m)) {
+        if (op->kind != IR_FUNC_FUNC) continue;
+        if (is_init(op)) ir_op_set_attr(m, op, "sym_visibility", NULL); // nothing names it any more: keep it
+        else ir_op_erase(m, op);
+    }
     ir_op_set_attr(m, m->op, "ingot.target", ir_attr_string(m, cpu_level_info(level)->name));
     Pipeline quiet = {.m = m};
     return pipeline_run_until(&quiet, NUM_PASSES, sink);

@@ -159,6 +159,8 @@ static void to_int8(IrModule *m, IrOp *op, Quantisations *all) {
         *q = (Quantised){.x = x};
         build_quantise(&b, q);
     }
+    IrValue *zero_sums = zero != 0 ? zero_sum(&b, q, zero) : NULL;
+    IrValue *scaled = has_mins ? scaled_sum(&b, q) : NULL;
     IrValue *ins[6] = {build_dot(&b, q->xq, ir_op_operand(op, 1)), q->xs, ir_op_operand(op, 2)};
     const IrAffineMap *per_row = build_dims_map(m, 3, 2, 0u, 2u);
     const IrAffineMap *per_weight = build_dims_map(m, 3, 2, 1u, 2u);
@@ -167,12 +169,12 @@ static void to_int8(IrModule *m, IrOp *op, Quantisations *all) {
     if (zero != 0) {
         zero_at = n;
         maps[n] = per_row;
-        ins[n++] = zero_sum(&b, q, zero);
+        ins[n++] = zero_sums;
     }
     if (has_mins) {
         min_at = n;
         maps[n] = per_row;
-        ins[n++] = scaled_sum(&b, q);
+        ins[n++] = scaled;
         maps[n] = per_weight;
         ins[n++] = ir_op_operand(op, 3);
     }

@@ -258,31 +258,35 @@ bool buf_find_dest(Bufferizer *bz, Builder *b, const IrValue *value, const IrOp 
 }
 
 static bool usable(const Bufferizer *bz, const Buf *place, const IrOp *op, const IrValue *consumed,
-                   const IrType *tensor, bool needs_identity) {
+                   const IrType *tensor, bool needs_identity, bool writes_all) {
     if (place->memref->type->rank != tensor->rank) return false;
     for (uint32_t d = 0; d < tensor->rank; d++)
         if (place->memref->type->shape[d] != tensor->shape[d]) return false;
     if (needs_identity && place->memref->type->has_layout) return false;
-    return !buf_conflicts(bz, place, op, consumed);
+    Buf written = *place;
+    if (!writes_all && op->kind == IR_TENSOR_INSERT_SLICE)
+        written.window = buf_slice_window(bz, place, op);
+    return !buf_conflicts(bz, &written, op, consumed);
 }
 
 void buf_choose(Bufferizer *bz, Builder *b, const IrOp *op, const IrValue *init,
                 const IrValue *result, bool reads_init, bool needs_identity, Buf *out) {
     const Buf *from = init ? buf_of(bz, init) : NULL;
-    bool has_init = from && from->memref;
-    bool may_reuse = has_init && usable(bz, from, op, init, result->type, needs_identity);
+    bool has_init = from && from->memref, is_copied = reads_init && has_init;
+    bool may_reuse =
+        has_init && usable(bz, from, op, init, result->type, needs_identity, !reads_init);
     Buf place;
     if (reads_init && may_reuse) {
         *out = *from;
     } else if (buf_find_dest(bz, b, result, op, &place) &&
-               usable(bz, &place, op, NULL, result->type, needs_identity)) {
+               usable(bz, &place, op, NULL, result->type, needs_identity, is_copied)) {
         *out = place;
     } else if (may_reuse) {
         *out = *from;
     } else {
         *out = buf_alloc(bz, result->type, buf_boundary_reason(result));
     }
-    if (!reads_init || !has_init || out->memref == from->memref) return;
+    if (!is_copied || out->memref == from->memref) return;
     bool is_writable = bz->roots[from->root].is_writable;
     buf_copy(b, from->memref, out->memref,
              is_writable ? "read-after-write" : "read-only-argument");

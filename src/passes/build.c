@@ -123,13 +123,7 @@ IrValue *build_filled(Builder *b, const IrType *tensor, double value) {
                                               .operands = operands,
                                               .num_results = 1,
                                               .result_types = &tensor,
-                                              .num_regions = 1,
                                               .segments = {1, 1}});
-    IrBlock *body = ir_region_add_block(b->m, &fill->regions[0]);
-    IrValue *in = ir_block_add_arg(b->m, body, elem);
-    ir_block_add_arg(b->m, body, elem);
-    Builder inner = build_at_end(b->m, body, b->loc);
-    build_yield(&inner, IR_LINALG_YIELD, 1, &in);
     return ir_op_result(fill, 0);
 }
 

@@ -189,7 +189,8 @@ static bool views_keep_first_dim(const IrValue *memref) {
         const IrOp *user = use->owner;
         if (!ll_is_view(user)) continue;
         if (cuts_row(user) && drops_first_dim(user)) continue;
-        if (!keeps_first_dim(user) || !views_keep_first_dim(&user->results[0])) return false;
+        if (!keeps_first_dim(user) && !cuts_row(user)) return false;
+        if (!views_keep_first_dim(&user->results[0])) return false;
     }
     return true;
 }

@@ -45,7 +45,7 @@ typedef enum LlClass {
 // How an operand of an item lies in the lanes.
 typedef struct LlOperand {
     LlClass cls;
-    bool is_flat;      // addressed through a one-dimensional view of the buffer
+    bool is_flat;      // addressed through a view whose last two dimensions are one
     bool is_shuffled;  // loads a window and shuffles it
     int64_t step, inner_step; // element offset per iteration of the vector loop, of the packed loop
 } LlOperand;
@@ -124,8 +124,9 @@ IrValue *ll_memref(LowerLinalg *ll, IrValue *old_view);
 IrValue *ll_load(LowerLinalg *ll, IrValue *old_view, IrValue *const *indices, uint32_t lanes);
 void ll_store(LowerLinalg *ll, IrValue *value, IrValue *old_view, IrValue *const *indices,
               uint32_t lanes);
-IrValue *ll_load_flat(LowerLinalg *ll, IrValue *old_view, IrValue *index, uint32_t lanes);
-void ll_store_flat(LowerLinalg *ll, IrValue *value, IrValue *old_view, IrValue *index,
+// The same through the last two dimensions as one: one index less.
+IrValue *ll_load_flat(LowerLinalg *ll, IrValue *old_view, IrValue *const *indices, uint32_t lanes);
+void ll_store_flat(LowerLinalg *ll, IrValue *value, IrValue *old_view, IrValue *const *indices,
                    uint32_t lanes);
 // Everything known about the buffer is forgotten.
 void ll_kill(LowerLinalg *ll, const IrValue *root);

@@ -1,6 +1,7 @@
 // The body of one linalg.generic, for one element or for some lanes at once; see lower_linalg.h.
 #include <string.h>
 
+#include "base/str.h"
 #include "passes/lower_linalg.h"
 
 // ---------------------------------------------------------------- combiners
@@ -53,10 +54,10 @@ static void set_class(LowerLinalg *ll, const IrValue *value, LlClass cls) {
     ll->classes[value->index] = (uint8_t)cls;
 }
 
-// Element offset of an operand per iteration of a loop; false if that is no constant. *out_last: only the
-// last dimension's index depends on it.
+// Element offset of an operand per iteration of a loop; false if that is no constant. *out_first: the first
+// dimension whose index depends on it, if that comes before what is there.
 static bool operand_step(const IrType *memref, const IrAffineMap *map, uint32_t loop,
-                         int64_t *out_step, bool *out_last) {
+                         int64_t *out_step, uint32_t *out_first) {
     int64_t strides[LL_MAX_RANK], offset, coeffs[LL_MAX_LOOPS], constant;
     ir_memref_strides(memref, strides, &offset);
     *out_step = 0;
@@ -66,13 +67,18 @@ static bool operand_step(const IrType *memref, const IrAffineMap *map, uint32_t 
         if (coeffs[loop] == 0) continue;
         if (strides[d] == IR_DYNAMIC) return false;
         *out_step += coeffs[loop] * strides[d];
-        if (d + 1 < map->num_results) *out_last = false;
+        *out_first = MIN(*out_first, d);
     }
     return true;
 }
 
+// Are the last two dimensions one run of elements?
 static bool can_be_flat(const IrType *memref) {
-    return !memref->has_layout;
+    int64_t strides[LL_MAX_RANK], offset;
+    if (memref->rank < 2) return false;
+    ir_memref_strides(memref, strides, &offset);
+    uint32_t last = memref->rank - 1;
+    return strides[last] == 1 && strides[last - 1] == memref->shape[last];
 }
 
 // Element offset of a lane, relative to lane 0.
@@ -98,16 +104,16 @@ static bool classify_operand(LowerLinalg *ll, LlItem *item, uint32_t i) {
     *operand = (LlOperand){.cls = LL_UNIFORM};
     if (type->kind != IR_TYPE_MEMREF) return true;
     const IrAffineMap *map = ir_linalg_map(ll->m, item->op, i);
-    bool only_last = true;
-    if (!operand_step(type, map, item->vector_loop, &operand->step, &only_last)) return false;
+    uint32_t first = type->rank;
+    if (!operand_step(type, map, item->vector_loop, &operand->step, &first)) return false;
     if (item->pack > 1 &&
-        !operand_step(type, map, item->vector_loop + 1, &operand->inner_step, &only_last))
+        !operand_step(type, map, item->vector_loop + 1, &operand->inner_step, &first))
         return false;
     if (operand->step == 0 && operand->inner_step == 0) return true;
     if (type->elem->kind == IR_TYPE_INT && type->elem->width < 8) return false;
     operand->cls = LL_VARYING;
-    operand->is_flat = !only_last;
-    if (operand->is_flat && !can_be_flat(type)) return false;
+    operand->is_flat = first + 1 < type->rank;
+    if (operand->is_flat && (first + 2 < type->rank || !can_be_flat(type))) return false;
     bool is_unit = item->pack > 1 ? operand->step == item->pack && operand->inner_step == 1
                                   : operand->step == 1;
     if (is_unit) {
@@ -235,47 +241,45 @@ static void operand_indices(LowerLinalg *ll, const LlItem *item, uint32_t i, IrV
         out[d] = ll_apply(ll, map->results[d], item->ivs, item->num_loops);
 }
 
-// Index into the buffer seen as one dimension, for lane 0 plus shift.
-static IrValue *flat_index(LowerLinalg *ll, const LlItem *item, uint32_t i, int64_t shift) {
+// Indices of lane 0 plus shift, with the last two dimensions as one if the operand is flat.
+static void lane_indices(LowerLinalg *ll, const LlItem *item, uint32_t i, int64_t shift,
+                         IrValue **out) {
     IrModule *m = ll->m;
-    IrValue *old = ir_op_operand(item->op, i);
+    const IrType *type = ir_op_operand(item->op, i)->type;
     const IrAffineMap *map = ir_linalg_map(m, item->op, i);
-    int64_t strides[LL_MAX_RANK], offset;
-    ir_memref_strides(old->type, strides, &offset);
-    uint32_t first = ll->is_shrunk[old->index] ? 1 : 0;
-    const IrAffineExpr *sum = ir_affine_const(m, shift);
-    for (uint32_t d = first; d < map->num_results; d++) {
-        const IrAffineExpr *part = ir_affine_binary(m, IR_AFFINE_MUL, map->results[d],
-                                                    ir_affine_const(m, strides[d]));
-        sum = ir_affine_binary(m, IR_AFFINE_ADD, sum, part);
-    }
-    return ll_apply(ll, sum, item->ivs, item->num_loops);
+    uint32_t last = type->rank - 1, end = item->operands[i].is_flat ? last - 1 : last;
+    const IrAffineExpr *at = map->results[last];
+    if (item->operands[i].is_flat)
+        at = ir_affine_binary(m, IR_AFFINE_ADD,
+                              ir_affine_binary(m, IR_AFFINE_MUL, map->results[last - 1],
+                                               ir_affine_const(m, type->shape[last])),
+                              at);
+    at = ir_affine_binary(m, IR_AFFINE_ADD, at, ir_affine_const(m, shift));
+    for (uint32_t d = 0; d < end; d++)
+        out[d] = ll_apply(ll, map->results[d], item->ivs, item->num_loops);
+    out[end] = ll_apply(ll, at, item->ivs, item->num_loops);
+}
+
+static IrValue *load_lanes(LowerLinalg *ll, const LlItem *item, uint32_t i, int64_t shift,
+                           uint32_t lanes) {
+    IrValue *old = ir_op_operand(item->op, i), *indices[LL_MAX_RANK];
+    lane_indices(ll, item, i, shift, indices);
+    if (item->operands[i].is_flat) return ll_load_flat(ll, old, indices, lanes);
+    return ll_load(ll, old, indices, lanes);
 }
 
 static IrValue *load_operand(LowerLinalg *ll, LlItem *item, uint32_t i, uint32_t lanes) {
     const LlOperand *operand = &item->operands[i];
-    IrValue *old = ir_op_operand(item->op, i), *indices[LL_MAX_RANK];
-    if (!operand->is_shuffled || lanes == 1) {
-        if (operand->is_flat && lanes > 1)
-            return ll_load_flat(ll, old, flat_index(ll, item, i, 0), lanes);
+    if (lanes == 1) {
+        IrValue *indices[LL_MAX_RANK];
         operand_indices(ll, item, i, indices);
-        return ll_load(ll, old, indices, lanes);
+        return ll_load(ll, ir_op_operand(item->op, i), indices, 1);
     }
+    if (!operand->is_shuffled) return load_lanes(ll, item, i, 0, lanes);
     int64_t min, len, mask[64];
     lane_window(operand, item->pack, lanes, &min, &len);
     for (uint32_t l = 0; l < lanes; l++) mask[l] = lane_offset(operand, item->pack, l) - min;
-    IrValue *window;
-    if (operand->is_flat) {
-        window = ll_load_flat(ll, old, flat_index(ll, item, i, min), (uint32_t)len);
-    } else {
-        operand_indices(ll, item, i, indices);
-        uint32_t last = old->type->rank - 1;
-        const IrAffineExpr *shifted = ir_affine_binary(
-            ll->m, IR_AFFINE_ADD, ir_linalg_map(ll->m, item->op, i)->results[last],
-            ir_affine_const(ll->m, min));
-        indices[last] = ll_apply(ll, shifted, item->ivs, item->num_loops);
-        window = ll_load(ll, old, indices, (uint32_t)len);
-    }
+    IrValue *window = load_lanes(ll, item, i, min, (uint32_t)len);
     if (len == 1) return ll_splat(ll, window, lanes);
     return ll_shuffle(ll, window, lanes, mask);
 }
@@ -285,7 +289,8 @@ static void store_operand(LowerLinalg *ll, LlItem *item, uint32_t out, IrValue *
     uint32_t i = item->op->segments[0] + out;
     IrValue *old = ir_op_operand(item->op, i), *indices[LL_MAX_RANK];
     if (item->is_vector && item->operands[i].is_flat && lanes > 1) {
-        ll_store_flat(ll, value, old, flat_index(ll, item, i, 0), lanes);
+        lane_indices(ll, item, i, 0, indices);
+        ll_store_flat(ll, value, old, indices, lanes);
         return;
     }
     operand_indices(ll, item, i, indices);
@@ -326,6 +331,30 @@ static IrValue *clone_with(LowerLinalg *ll, const IrOp *op, IrValue *const *oper
     return ir_op_result(build_op_full(&ll->b, &spec), 0);
 }
 
+static bool compare_ints(const char *predicate, int64_t a, int64_t b, bool *out) {
+    if (str_equal(predicate, "eq")) *out = a == b;
+    else if (str_equal(predicate, "ne")) *out = a != b;
+    else if (str_equal(predicate, "slt")) *out = a < b;
+    else if (str_equal(predicate, "sle")) *out = a <= b;
+    else if (str_equal(predicate, "sgt")) *out = a > b;
+    else if (str_equal(predicate, "sge")) *out = a >= b;
+    else return false;
+    return true;
+}
+
+// What unrolling made constant: a comparison of two constants, a choice by one. NULL if it is neither.
+static IrValue *fold(LowerLinalg *ll, const IrOp *op, IrValue *const *operands) {
+    int64_t a, b;
+    bool is_true;
+    if (op->kind == IR_ARITH_SELECT && ir_value_constant_int(operands[0], &a))
+        return operands[a ? 1 : 2];
+    if (op->kind != IR_ARITH_CMPI || !ir_value_constant_int(operands[0], &a) ||
+        !ir_value_constant_int(operands[1], &b) ||
+        !compare_ints(ir_op_attr(op, "predicate")->str, a, b, &is_true))
+        return NULL;
+    return ll_constant(ll, ir_attr_bool(ll->m, is_true), ir_type_int(ll->m, 1));
+}
+
 // An op none of whose operands differs between lanes, or an index op on the base of a UNIT.
 static void emit_scalar_op(LowerLinalg *ll, const LlItem *item, const IrOp *op) {
     IrValue *operands[LL_MAX_OPERANDS];
@@ -344,7 +373,9 @@ static void emit_scalar_op(LowerLinalg *ll, const LlItem *item, const IrOp *op) 
                                op->num_operands)
                     : clone_with(ll, op, operands, op->results[0].type);
         break;
-    default: value = clone_with(ll, op, operands, op->results[0].type);
+    default:
+        value = fold(ll, op, operands);
+        if (!value) value = clone_with(ll, op, operands, op->results[0].type);
     }
     ir_value_map_set(&ll->map, &op->results[0], value);
 }
@@ -359,6 +390,14 @@ static void emit_vector_op(LowerLinalg *ll, const LlItem *item, const IrOp *op, 
             operands[i - 1] = scalar_of(ll, ir_op_operand(op, i));
         value = ll_load(ll, ir_op_operand(op, 0), operands, lanes);
     } else {
+        // A choice the unrolling has decided takes one side.
+        int64_t cond;
+        if (op->kind == IR_ARITH_SELECT &&
+            ir_value_constant_int(scalar_of(ll, ir_op_operand(op, 0)), &cond)) {
+            value = lanes_of(ll, item, ir_op_operand(op, cond ? 1 : 2), lanes);
+            ir_value_map_set(&ll->map, &op->results[0], value);
+            return;
+        }
         for (uint32_t i = 0; i < op->num_operands; i++)
             operands[i] = lanes_of(ll, item, ir_op_operand(op, i), lanes);
         value = clone_with(ll, op, operands, ll_type(ll, op->results[0].type, lanes));

@@ -222,31 +222,34 @@ void ll_store(LowerLinalg *ll, IrValue *value, IrValue *old_view, IrValue *const
                 indices + skip, lanes);
 }
 
-// The new buffer as one dimension. Cached like a load, under no index.
+// The new buffer with its last two dimensions as one. Cached like a load, under no index.
 static IrValue *flat_view(LowerLinalg *ll, IrValue *memref) {
     IrModule *m = ll->m;
-    uint32_t rank = memref->type->rank;
-    if (rank == 1) return memref;
     LlKnown *known = find_known(ll, memref, NULL, UINT32_MAX, 0, NULL);
     if (known) return known->value;
-    const IrAttr *dims[LL_MAX_RANK];
-    for (uint32_t d = 0; d < rank; d++) dims[d] = ir_attr_i64(m, d);
-    const IrAttr *group = ir_attr_array(m, rank, dims);
-    IrValue *flat = buf_collapse(&ll->b, memref, ir_attr_array(m, 1, &group));
+    uint32_t num_groups = memref->type->rank - 1;
+    const IrAttr *groups[LL_MAX_RANK];
+    for (uint32_t g = 0; g < num_groups; g++) {
+        const IrAttr *dims[] = {ir_attr_i64(m, g), ir_attr_i64(m, g + 1)};
+        groups[g] = ir_attr_array(m, g + 1 == num_groups ? 2 : 1, dims);
+    }
+    IrValue *flat = buf_collapse(&ll->b, memref, ir_attr_array(m, num_groups, groups));
     known = add_known(ll);
     *known = (LlKnown){.memref = memref, .lanes = UINT32_MAX, .value = flat};
     return flat;
 }
 
-IrValue *ll_load_flat(LowerLinalg *ll, IrValue *old_view, IrValue *index, uint32_t lanes) {
-    return known_load(ll, ll_root(old_view), flat_view(ll, ll_memref(ll, old_view)), 1, &index,
-                      lanes);
+IrValue *ll_load_flat(LowerLinalg *ll, IrValue *old_view, IrValue *const *indices, uint32_t lanes) {
+    uint32_t skip = skipped_dims(ll, old_view);
+    return known_load(ll, ll_root(old_view), flat_view(ll, ll_memref(ll, old_view)),
+                      old_view->type->rank - skip - 1, indices + skip, lanes);
 }
 
-void ll_store_flat(LowerLinalg *ll, IrValue *value, IrValue *old_view, IrValue *index,
+void ll_store_flat(LowerLinalg *ll, IrValue *value, IrValue *old_view, IrValue *const *indices,
                    uint32_t lanes) {
-    known_store(ll, value, ll_root(old_view), flat_view(ll, ll_memref(ll, old_view)), 1, &index,
-                lanes);
+    uint32_t skip = skipped_dims(ll, old_view);
+    known_store(ll, value, ll_root(old_view), flat_view(ll, ll_memref(ll, old_view)),
+                old_view->type->rank - skip - 1, indices + skip, lanes);
 }
 
 void ll_kill(LowerLinalg *ll, const IrValue *root) {

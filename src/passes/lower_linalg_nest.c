@@ -26,6 +26,12 @@ static bool depends_on_any(LlItem *const *run, uint32_t num, const LlItem *item)
     return false;
 }
 
+// A start value or a move: loses nothing without vectors.
+static bool is_cheap(const LlItem *item) {
+    const IrBlock *body = ir_op_block(item->op, 0);
+    return body->first == body->last;
+}
+
 // An item with no loop inside gives up its vectors if it shares this loop with one that has: worth it
 // where they exchange values and the other does much more per iteration.
 static bool may_mix(LlItem *const *run, uint32_t num, const LlItem *item) {
@@ -35,7 +41,7 @@ static bool may_mix(LlItem *const *run, uint32_t num, const LlItem *item) {
     for (uint32_t i = 0; i < num; i++)
         if (!is_last_loop(run[i]) && inner_iterations(run[i]) < MIN_INNER) return false;
     if (!is_last_loop(item) && inner_iterations(item) < MIN_INNER) return false;
-    return depends_on_any(run, num, item);
+    return depends_on_any(run, num, item) || (is_last_loop(item) && is_cheap(item));
 }
 
 static bool can_join(LlItem *const *run, uint32_t num, const LlItem *item) {

@@ -403,11 +403,12 @@ static Status low_get_global(Lowering *lo, IrOp *op) {
             {"constant", ir_attr_unit(lo->m)},
             {"value", ir_attr_dense(lo->m, tensor, value->data, value->len_bytes, value->is_splat)},
             {"alignment", ir_attr_i64(lo->m, LOWER_BUFFER_ALIGN_BYTES)},
+            {"addr_space", ir_attr_int(lo->m, 0, lo->i32)},
             {"ingot.from", ir_attr_string(lo->m, name->str)},
         };
         IrOpSpec spec = {.kind = IR_LLVM_MLIR_GLOBAL,
                          .loc = global->loc,
-                         .num_attrs = 7,
+                         .num_attrs = 8,
                          .attrs = attrs,
                          .num_regions = 1};
         made = ir_op_create(lo->m, &spec);

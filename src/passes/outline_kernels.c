@@ -151,7 +151,11 @@ static bool assign_groups(Outline *o) {
             open = NULL;
             continue;
         }
-        if (is_free(op) || group_of(o, op) >= 0) continue;
+        if (is_free(op)) continue;
+        if (group_of(o, op) >= 0) { // of a matmul: what comes after may read its result
+            open = NULL;
+            continue;
+        }
         if (contraction_is(op, "dot") || contraction_is(op, "weights") || contraction_is(op, "float")) {
             open = NULL;
             if (!start_matmul(o, op)) return false;
@@ -275,6 +279,33 @@ static void state_tiles(Kernel *k, IrOp *kernel) {
     ir_op_set_attr(m, kernel, "ingot.tiles", ir_attr_map(m, ir_affine_map(m, num_dims, 0, 1, &count)));
 }
 
+// Erases the free ops behind value; the kernel has its own copies.
+static void erase_free_users(IrModule *m, IrValue *value) {
+    while (value->first_use) {
+        IrOp *op = value->first_use->owner;
+        BUG_IF(!is_free(op), "%s still reads a result of an outlined group", ir_op_info(op->kind)->name);
+        for (uint32_t i = 0; i < op->num_results; i++) erase_free_users(m, &op->results[i]);
+        ir_op_erase(m, op);
+    }
+}
+
+static bool comes_before(const IrOp *op, const IrOp *other) {
+    while (op && op != other) op = op->next;
+    return op == other;
+}
+
+// Free ops that read value but stand before its definition move behind it, in order.
+static void sink_free_users(IrValue *value, IrOp **anchor) {
+    FOR_EACH_USE(use, value) {
+        IrOp *op = use->owner;
+        if (!is_free(op) || !comes_before(op, *anchor)) continue;
+        ir_op_unlink(op);
+        ir_op_insert_after(op, *anchor);
+        *anchor = op;
+        for (uint32_t i = 0; i < op->num_results; i++) sink_free_users(&op->results[i], anchor);
+    }
+}
+
 static Status outline_group(Outline *o, Group *g, int32_t number) {
     IrModule *m = o->m;
     Kernel *k = arena_alloc(&m->arena, 1, sizeof *k);
@@ -329,7 +360,12 @@ static Status outline_group(Outline *o, Group *g, int32_t number) {
                                                .attrs = &callee});
     for (uint32_t i = 0; i < k->num_outputs; i++)
         ir_value_replace_all(k->outputs[i], ir_op_result(call, i));
-    for (uint32_t i = g->num_ops; i-- > 0;) ir_op_erase(m, g->ops[i]);
+    IrOp *anchor = call;
+    for (uint32_t i = 0; i < k->num_outputs; i++) sink_free_users(ir_op_result(call, i), &anchor);
+    for (uint32_t i = g->num_ops; i-- > 0;) {
+        for (uint32_t r = 0; r < g->ops[i]->num_results; r++) erase_free_users(m, &g->ops[i]->results[r]);
+        ir_op_erase(m, g->ops[i]);
+    }
     return STATUS_OK;
 }
 

@@ -177,7 +177,10 @@ static void pack_group(IrModule *m, IrOp *func, const Group *g) {
         IrValue *slice = slice_columns(&b, ir_op_result(product, 0), n, offset, op->results[0].type);
         offset += w->type->shape[0];
         ir_value_replace_all(ir_op_result(op, 0), slice);
-        ir_op_erase(m, op);
+    }
+    for (uint32_t i = 0; i < g->num_ops; i++) {
+        IrValue *w = ir_op_operand(g->ops[i], 1);
+        ir_op_erase(m, g->ops[i]);
         drop_arg(m, func, w);
     }
 }

@@ -27,7 +27,7 @@ typedef struct Matmul {
     bool is_nibble, saturates;        // saturates: codes above 7 bits
     int64_t rows, blocks, block_len, num_groups; // of 4 codes: Q
     IrValue *out, *product_root;      // where results go; where the reference body keeps the product
-    int64_t out_columns;
+    IrValue *out_flat;                // out as [M, N]
     // the point being emitted
     IrValue *tile;                    // tile of the weight
     int64_t lane_offset;              // first row of the vector in the tile
@@ -126,9 +126,8 @@ static Status read_kernel(Matmul *mm) {
     if (mm->out->def_op || mm->x->def_op || mm->codes->def_op)
         return vec_refuse(mm->v, "a contraction whose operands are computed in the kernel");
     mm->rows = mm->x->type->shape[0];
-    mm->out_columns = mm->out->type->shape[mm->out->type->rank - 1];
     mm->num_rows = mm->v->s.row_tile;
-    if (mm->out->type->rank != 2 || mm->num_rows > mm->rows || mm->num_rows > MAX_ROWS)
+    if (mm->out->type->rank < 2 || mm->out->type->rank > 3 || mm->num_rows > mm->rows || mm->num_rows > MAX_ROWS)
         return vec_refuse(mm->v, "a result of this shape");
     if (mm->form != FORM_FLOAT) return read_codes(mm);
     mm->blocks = mm->codes->type->shape[1];
@@ -450,7 +449,7 @@ static Status emit_vector(Matmul *mm, IrValue *tile, int64_t lane_offset) {
             if (!result) return vec_refuse(v, "an epilogue that is not elementwise");
         }
         if (!result) return vec_refuse(v, "a contraction body that is not elementwise");
-        build_vector_store(&v->b, result, mm->out, 2, at);
+        build_vector_store(&v->b, result, mm->out_flat, 2, at);
     }
     return STATUS_OK;
 }
@@ -460,21 +459,24 @@ static Status emit_rows(Matmul *mm, IrValue *tile) {
     return STATUS_OK;
 }
 
-// [NT, KB, Q, 16, 4] -> [NT, KB, Q, 64]
-static IrValue *flatten_codes(Matmul *mm) {
-    Vectorizer *v = mm->v;
-    const IrType *t = mm->codes->type;
-    const int64_t shape[] = {t->shape[0], t->shape[1], t->shape[2], t->shape[3] * t->shape[4]};
-    const IrType *flat = ir_type_memref(v->m, 4, shape, t->elem);
-    const IrAttr *dims[5], *groups[4];
-    for (int i = 0; i < 5; i++) dims[i] = ir_attr_i64(v->m, i);
-    for (int i = 0; i < 4; i++) groups[i] = ir_attr_array(v->m, i == 3 ? 2 : 1, &dims[i]);
-    IrNamedAttr attr = {"reassociation", ir_attr_array(v->m, 4, groups)};
+// Joins the last two dimensions: codes [NT, KB, Q, 16, 4] -> [NT, KB, Q, 64], results [M, NT, 16] -> [M, N].
+static IrValue *join_last_dims(Vectorizer *v, IrValue *memref) {
+    const IrType *t = memref->type;
+    int64_t shape[8];
+    const IrAttr *dims[8], *groups[8];
+    uint32_t rank = t->rank - 1;
+    for (uint32_t i = 0; i < t->rank; i++) dims[i] = ir_attr_i64(v->m, i);
+    for (uint32_t i = 0; i < rank; i++) {
+        shape[i] = i + 1 == rank ? t->shape[i] * t->shape[i + 1] : t->shape[i];
+        groups[i] = ir_attr_array(v->m, i + 1 == rank ? 2 : 1, &dims[i]);
+    }
+    const IrType *type = ir_type_memref(v->m, rank, shape, t->elem);
+    IrNamedAttr attr = {"reassociation", ir_attr_array(v->m, rank, groups)};
     return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_COLLAPSE_SHAPE,
                                                          .num_operands = 1,
-                                                         .operands = &mm->codes,
+                                                         .operands = &memref,
                                                          .num_results = 1,
-                                                         .result_types = &flat,
+                                                         .result_types = &type,
                                                          .num_attrs = 1,
                                                          .attrs = &attr}), 0);
 }
@@ -493,7 +495,8 @@ Status vectorize_matmul(Vectorizer *v) {
     IrBlock *body = ir_func_body(v->kernel);
     IrOp *last_old = body->last;
     v->b = build_at_end(v->m, body, v->kernel->loc);
-    if (mm.form != FORM_FLOAT) mm.codes_flat = flatten_codes(&mm);
+    if (mm.form != FORM_FLOAT) mm.codes_flat = join_last_dims(v, mm.codes);
+    mm.out_flat = mm.out->type->rank == 3 ? join_last_dims(v, mm.out) : mm.out;
     IrValue *one = build_index(&v->b, 1), *zero = build_index(&v->b, 0);
     Builder outer = v->b, tiles, rows;
     build_for(&outer, vec_tile_begin(v), vec_tile_end(v), one, 0, NULL, &tiles);
