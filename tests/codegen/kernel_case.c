@@ -12,6 +12,7 @@
 #include "base/float16.h"
 #include "ir/interp.h"
 #include "ir/parse.h"
+#include "ir/verify.h"
 #include "passes/pass.h"
 
 enum { GUARD = 0xa5 };
@@ -183,6 +184,7 @@ IrModule *kernel_case_lower(const IrModule *module) {
     DiagSink sink;
     diag_sink_init(&sink);
     expect_ok(pass_lower_target(lowered, &sink), &sink);
+    expect_ok(ir_verify(lowered, &(IrVerifyOptions){.level = 3}, &sink), &sink);
     diag_sink_deinit(&sink);
     return lowered;
 }
