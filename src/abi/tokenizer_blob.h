@@ -1,5 +1,5 @@
-// The tokenizer as flat tables: made from a model file's metadata when compiling, mapped and checked
-// by the run time. Little-endian, without pointers, every table at a multiple of 8.
+// The tokenizer as flat tables: made from a model file's metadata when compiling, mapped and
+// checked by the run time. Little-endian, without pointers, every table at a multiple of 8.
 //
 // A *symbol* is a byte string that merging can meet: every token (symbol number = token id), then
 // strings that occur only between merges. Merging works on symbol numbers alone.
@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 #define TOKENIZER_MAGIC "INGTOK\x1a\n"
-#define TOKENIZER_NONE UINT32_MAX // no such token or symbol
+#define TOKENIZER_NONE  UINT32_MAX // no such token or symbol
 
 enum {
     TOKENIZER_VERSION = 1,
     TOKENIZER_MAX_SYMBOLS = 1 << 24,
-    TOKENIZER_MAX_PROBE = 512,      // longest search in a hash table
+    TOKENIZER_MAX_PROBE = 512,          // longest search in a hash table
     TOKENIZER_MAX_SPECIAL_BYTES = 1024, // longest text of a control or user-defined token
 };
 
@@ -33,7 +33,7 @@ typedef enum TokenType {
     TOKEN_CONTROL,      // found only in template text
     TOKEN_USER_DEFINED, // found in any text, before everything else
     TOKEN_UNUSED,
-    TOKEN_BYTE,         // prints as one byte
+    TOKEN_BYTE, // prints as one byte
     NUM_TOKEN_TYPES
 } TokenType;
 
@@ -59,10 +59,10 @@ typedef struct TokenizerHeader {
     uint32_t vocab_size, num_symbols;
     uint32_t bos_id, eos_id, unknown_id; // token or TOKENIZER_NONE
     uint32_t flags;
-    uint32_t max_symbol_bytes;    // longest entry of `slots`
+    uint32_t max_symbol_bytes;       // longest entry of `slots`
     uint32_t text_probe, pair_probe; // longest search in `slots`, `pair_slots`
     uint32_t reserved;
-    char pretokenizer[32]; // name in pretokenizers.def, NUL-padded; empty for TOKENIZER_SPM
+    char pretokenizer[32];       // name in pretokenizers.def, NUL-padded; empty for TOKENIZER_SPM
     TokenizerTable match_ends;   // u32[num_symbols + 1]: offsets in match_bytes
     TokenizerTable match_bytes;  // what a symbol is made of in prepared text
     TokenizerTable print_ends;   // u32[vocab_size + 1]: offsets in print_bytes

@@ -10,7 +10,8 @@ enum { UTF8_MAX_CHAR_BYTES = 4 };
 
 typedef enum Utf8Kind {
     UTF8_CHAR,    // a whole character
-    UTF8_INVALID, // bytes that can begin no character; num_bytes is the longest such part, at least 1
+    UTF8_INVALID, // bytes that can begin no character; num_bytes is the longest such part, at least
+                  // 1
     UTF8_PARTIAL, // a correct beginning, cut off by the end of the bytes
 } Utf8Kind;
 

@@ -1,7 +1,7 @@
 // Merging: the parts of a word are joined, best pair first, until no known pair is left.
-// BPE takes the pair with the lowest rank, SentencePiece the one whose result has the highest score;
-// among equals the leftmost. A heap of candidates over a linked list of parts: every merge removes a
-// part and adds at most two candidates, so n parts take O(n log n).
+// BPE takes the pair with the lowest rank, SentencePiece the one whose result has the highest
+// score; among equals the leftmost. A heap of candidates over a linked list of parts: every merge
+// removes a part and adds at most two candidates, so n parts take O(n log n).
 #include "runtime/tokenizer_internal.h"
 
 #include <stdlib.h>
@@ -126,7 +126,8 @@ static void put_bytes(const Tokenizer *tokenizer, MergeWork *work, const char *b
 }
 
 // Words that stay whole without merging.
-static bool put_whole_word(const Tokenizer *tokenizer, const char *word, size_t len, TokenIds *ids) {
+static bool put_whole_word(const Tokenizer *tokenizer, const char *word, size_t len,
+                           TokenIds *ids) {
     bool is_whole = tokenizer->header->flags & TOKENIZER_IGNORE_MERGES;
     if (tokenizer->header->kind == TOKENIZER_BPE_CHARS) { // a run of newlines that is a token
         is_whole = true;

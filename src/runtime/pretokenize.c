@@ -1,4 +1,5 @@
-// Runs the pre-tokenizer patterns with PCRE2, one after the other over all pieces; see pretokenize.h.
+// Runs the pre-tokenizer patterns with PCRE2, one after the other over all pieces; see
+// pretokenize.h.
 #include "runtime/pretokenize.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ enum {
     PRETOKENIZER_MAX_PATTERNS = 6,
     MATCH_STEPS = 50 * 1000 * 1000, // of one match; a whole text of letters is few steps
     MATCH_HEAP_KIB = 64 * 1024,
-    JIT_STACK_BYTES = 8 << 20,      // address space, touched only when needed
+    JIT_STACK_BYTES = 8 << 20, // address space, touched only when needed
 };
 
 struct Pretokenizer {
@@ -50,8 +51,8 @@ static pcre2_code *compile_pattern(const char *pattern) {
     int error;
     PCRE2_SIZE offset;
     pcre2_code *code =
-        pcre2_compile((PCRE2_SPTR)text.data, text.len, PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C,
-                      &error, &offset, NULL);
+        pcre2_compile((PCRE2_SPTR)text.data, text.len,
+                      PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &offset, NULL);
     // The patterns are ours: one that does not compile is a fault of the table.
     BUG_IF(!code, "pattern %s: error %d at %zu", text.data, error, (size_t)offset);
     // Without JIT (not built in, or memory may not be made executable) matching is interpreted.
@@ -121,16 +122,17 @@ static Status split_piece(Matcher *matcher, const pcre2_code *code, const char *
     const char *piece = text + start;
     size_t len = end - start, done = 0;
     for (size_t pos = 0; pos < len;) {
-        int count = pcre2_match(code, (PCRE2_SPTR)piece, len, pos, PCRE2_NO_UTF_CHECK, matcher->data,
-                                matcher->context);
+        int count = pcre2_match(code, (PCRE2_SPTR)piece, len, pos, PCRE2_NO_UTF_CHECK,
+                                matcher->data, matcher->context);
         if (count == PCRE2_ERROR_NOMATCH) break;
         if (count < 0)
             return diag_error(matcher->sink, DIAG_T0009, (DiagSpan){0},
-                              "the text cannot be cut into words: PCRE2 error %d at byte %zu", count,
-                              start + pos);
+                              "the text cannot be cut into words: PCRE2 error %d at byte %zu",
+                              count, start + pos);
         const PCRE2_SIZE *match = pcre2_get_ovector_pointer(matcher->data);
         if (match[1] <= match[0]) { // an empty match cuts nothing
-            pos = match[0] + (match[0] < len ? utf8_step(piece + match[0], len - match[0]).num_bytes : 1);
+            pos = match[0] +
+                  (match[0] < len ? utf8_step(piece + match[0], len - match[0]).num_bytes : 1);
             continue;
         }
         if (match[0] > done) push_end(out, start + match[0]);

@@ -1,6 +1,6 @@
-// Chooses a token; see sampler.h. Every filter keeps a beginning of the order "more likely first", so
-// one threshold says it all. The threshold is found by radix selection over the logits' bits: three
-// linear passes, no sorting, the same result everywhere.
+// Chooses a token; see sampler.h. Every filter keeps a beginning of the order "more likely first",
+// so one threshold says it all. The threshold is found by radix selection over the logits' bits:
+// three linear passes, no sorting, the same result everywhere.
 #include "runtime/sampler.h"
 
 #include <math.h>
@@ -10,9 +10,7 @@
 #define MAX_TEMPERATURE 100.0
 
 enum { NUM_ROUNDS = 3, MAX_BUCKETS = 1 << 11 }; // 11 + 11 + 10 bits of a logit
-static const struct {
-    unsigned shift, bits;
-} ROUNDS[NUM_ROUNDS] = {{21, 11}, {10, 11}, {0, 10}};
+static const struct { unsigned shift, bits; } ROUNDS[NUM_ROUNDS] = {{21, 11}, {10, 11}, {0, 10}};
 
 struct Sampler {
     SamplerParams params;
@@ -37,7 +35,9 @@ static uint64_t split_mix(uint64_t *state) {
     return x ^ x >> 31;
 }
 
-static uint64_t rotate_left(uint64_t x, unsigned bits) { return x << bits | x >> (64 - bits); }
+static uint64_t rotate_left(uint64_t x, unsigned bits) {
+    return x << bits | x >> (64 - bits);
+}
 
 // A fraction in [0, 1).
 static double next_fraction(uint64_t state[4]) {
@@ -107,8 +107,8 @@ static uint32_t key_of(float logit) {
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
-// The bucket in which the limit is reached, best first; adds up what lies before it. If the limit is
-// not reached (masses added up in another order round differently) it is the last one in use.
+// The bucket in which the limit is reached, best first; adds up what lies before it. If the limit
+// is not reached (masses added up in another order round differently) it is the last one in use.
 static uint32_t find_bucket(const Sampler *sampler, uint32_t num_buckets, uint32_t max_count,
                             double max_mass, uint32_t *count, double *mass) {
     uint32_t found = 0, found_count = 0;
@@ -125,7 +125,8 @@ static uint32_t find_bucket(const Sampler *sampler, uint32_t num_buckets, uint32
     return found;
 }
 
-// The shortest beginning of the order with at least max_count tokens or at least max_mass of weight.
+// The shortest beginning of the order with at least max_count tokens or at least max_mass of
+// weight.
 static Threshold select_best(Sampler *sampler, const float *logits, uint32_t max_count,
                              double max_mass) {
     uint32_t prefix = 0, count = 0;
@@ -141,7 +142,8 @@ static Threshold select_best(Sampler *sampler, const float *logits, uint32_t max
             sampler->counts[bucket]++;
             sampler->masses[bucket] += sampler->weights[i];
         }
-        prefix = prefix << bits | find_bucket(sampler, 1u << bits, max_count, max_mass, &count, &mass);
+        prefix =
+            prefix << bits | find_bucket(sampler, 1u << bits, max_count, max_mass, &count, &mass);
     }
     // Tokens with one key have one weight.
     uint32_t num_equal = sampler->counts[prefix & 1023], ties = 0;
@@ -156,8 +158,8 @@ static double keep(Sampler *sampler, const float *logits, Threshold threshold) {
     uint32_t num_ties = 0;
     for (uint32_t i = 0; i < sampler->vocab_size; i++) {
         uint32_t key = key_of(logits[i]);
-        bool is_kept = key > threshold.key ||
-                       (key == threshold.key && num_ties++ < threshold.num_ties);
+        bool is_kept =
+            key > threshold.key || (key == threshold.key && num_ties++ < threshold.num_ties);
         if (!is_kept) sampler->weights[i] = 0;
         total += sampler->weights[i];
     }
@@ -222,11 +224,11 @@ Status sampler_next(Sampler *sampler, const float *logits, DiagSink *sink, int32
     }
     double total = weigh(sampler, logits, logits[best]);
     if (params->top_k > 0 && (uint32_t)params->top_k < sampler->vocab_size)
-        total = keep(sampler, logits,
-                     select_best(sampler, logits, (uint32_t)params->top_k, INFINITY));
+        total =
+            keep(sampler, logits, select_best(sampler, logits, (uint32_t)params->top_k, INFINITY));
     if (params->top_p < 1)
-        total = keep(sampler, logits,
-                     select_best(sampler, logits, UINT32_MAX, params->top_p * total));
+        total =
+            keep(sampler, logits, select_best(sampler, logits, UINT32_MAX, params->top_p * total));
     if (params->min_p > 0) total = keep_min_p(sampler);
     *out_id = draw(sampler, total);
     return STATUS_OK;

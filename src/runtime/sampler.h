@@ -1,7 +1,7 @@
 // Chooses the next token from logits.
 //
-// The order of the steps: logits / temperature, then the top_k most likely, of these the smallest set
-// of the most likely whose probability reaches top_p, of these the ones at least min_p times as
+// The order of the steps: logits / temperature, then the top_k most likely, of these the smallest
+// set of the most likely whose probability reaches top_p, of these the ones at least min_p times as
 // likely as the best, then one draw. Equal logits are ordered by token id, lowest first.
 // Random numbers: xoshiro256** (Blackman, Vigna 2018) seeded by SplitMix64; one number per draw,
 // its upper 53 bits as a fraction. Same seed, same logits: same tokens, on every machine with the
@@ -25,7 +25,8 @@ SamplerParams sampler_default_params(void);
 
 typedef struct Sampler Sampler;
 
-// All memory that sampling needs is taken here. Failure: X0101 naming the parameter, STATUS_INVALID.
+// All memory that sampling needs is taken here. Failure: X0101 naming the parameter,
+// STATUS_INVALID.
 Status sampler_create(const SamplerParams *params, uint32_t vocab_size, DiagSink *sink,
                       Sampler **out_sampler) MUST_USE;
 void sampler_destroy(Sampler *sampler); // NULL is fine
@@ -34,7 +35,7 @@ uint64_t sampler_size_bytes(uint32_t vocab_size);
 
 // -inf means "never". A NaN, a +inf or nothing but -inf: X0102, STATUS_INVALID. Allocates nothing
 // except for that diagnostic.
-Status sampler_next(Sampler *sampler, const float *logits, DiagSink *sink, int32_t *out_id)
-    MUST_USE;
+Status sampler_next(Sampler *sampler, const float *logits, DiagSink *sink,
+                    int32_t *out_id) MUST_USE;
 
 #endif

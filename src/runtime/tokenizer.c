@@ -1,5 +1,5 @@
-// Encoding and decoding; see tokenizer.h. Text goes through three steps: clean UTF-8 with a mark for
-// what is template text; cut at control and user-defined tokens; each run between them prepared
+// Encoding and decoding; see tokenizer.h. Text goes through three steps: clean UTF-8 with a mark
+// for what is template text; cut at control and user-defined tokens; each run between them prepared
 // (spaces), cut into words, merged.
 #include "runtime/tokenizer_internal.h"
 
@@ -9,7 +9,7 @@
 
 #include "base/utf8.h"
 
-#define SPACE_MARK "\xE2\x96\x81" // U+2581, stands for a space
+#define SPACE_MARK "\xE2\x96\x81"        // U+2581, stands for a space
 enum { MAX_TEXT_BYTES = INT32_MAX / 4 }; // spaces grow to three bytes, part numbers are 31 bits
 
 void token_ids_push(TokenIds *ids, int32_t id) {
@@ -70,9 +70,13 @@ bool tokenizer_decode_token(const Tokenizer *tokenizer, int32_t id, const char *
     return true;
 }
 
-uint32_t tokenizer_vocab_size(const Tokenizer *tokenizer) { return tokenizer->header->vocab_size; }
+uint32_t tokenizer_vocab_size(const Tokenizer *tokenizer) {
+    return tokenizer->header->vocab_size;
+}
 
-static int32_t id_or_minus_one(uint32_t id) { return id == TOKENIZER_NONE ? -1 : (int32_t)id; }
+static int32_t id_or_minus_one(uint32_t id) {
+    return id == TOKENIZER_NONE ? -1 : (int32_t)id;
+}
 
 int32_t tokenizer_bos(const Tokenizer *tokenizer) {
     return id_or_minus_one(tokenizer->header->bos_id);
@@ -80,6 +84,10 @@ int32_t tokenizer_bos(const Tokenizer *tokenizer) {
 
 int32_t tokenizer_eos(const Tokenizer *tokenizer) {
     return id_or_minus_one(tokenizer->header->eos_id);
+}
+
+int32_t tokenizer_unknown(const Tokenizer *tokenizer) {
+    return id_or_minus_one(tokenizer->header->unknown_id);
 }
 
 bool tokenizer_is_control(const Tokenizer *tokenizer, int32_t id) {
@@ -200,8 +208,8 @@ static Status encode_run(Encoder *encoder, const char *text, size_t len, bool fo
     return STATUS_OK;
 }
 
-// Of specials [*lo, *hi), which agree with the text in their first `depth` bytes and are longer, those
-// that have `byte` next.
+// Of specials [*lo, *hi), which agree with the text in their first `depth` bytes and are longer,
+// those that have `byte` next.
 static void narrow(const Tokenizer *tokenizer, uint32_t *lo, uint32_t *hi, size_t depth,
                    uint8_t byte) {
     uint32_t bounds[2];
@@ -258,8 +266,8 @@ static Status encode_text(Encoder *encoder) {
         size_t id_len;
         while (encoder->stretches[stretch].end <= pos) stretch++;
         Stretch here = encoder->stretches[stretch];
-        if (!find_special(encoder, text + pos, len - pos, here.is_template ? here.end - pos : 0, &id,
-                          &id_len)) {
+        if (!find_special(encoder, text + pos, len - pos, here.is_template ? here.end - pos : 0,
+                          &id, &id_len)) {
             pos++;
             continue;
         }
@@ -283,13 +291,16 @@ static Status encode_pieces(Encoder *encoder, const TextPiece *pieces, size_t nu
     if (encoder->work.num_dropped)
         diag_report(encoder->sink, DIAG_WARNING, DIAG_T0010, (DiagSpan){0},
                     "%" PRIu64 " bytes of the text have no token in this vocabulary and were left "
-                    "out", encoder->work.num_dropped);
+                    "out",
+                    encoder->work.num_dropped);
     return STATUS_OK;
 }
 
 Status tokenizer_encode_pieces(const Tokenizer *tokenizer, const TextPiece *pieces,
                                size_t num_pieces, uint32_t flags, DiagSink *sink, TokenIds *ids) {
-    Encoder encoder = {.tokenizer = tokenizer, .sink = sink, .ids = ids,
+    Encoder encoder = {.tokenizer = tokenizer,
+                       .sink = sink,
+                       .ids = ids,
                        .parses_control = flags & TOKENIZE_PARSE_SPECIAL};
     size_t old_count = ids->count;
     Status status = encode_pieces(&encoder, pieces, num_pieces, flags & TOKENIZE_ADD_BOS);

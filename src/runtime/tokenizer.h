@@ -31,8 +31,8 @@ enum {
     TOKENIZE_ADD_BOS = 2,       // the beginning-of-text token first; T0008 if there is none
 };
 
-// Checks the tables and borrows them: blob must stay mapped until tokenizer_close, at an address that
-// is a multiple of 8. Failure: T0007, STATUS_INVALID.
+// Checks the tables and borrows them: blob must stay mapped until tokenizer_close, at an address
+// that is a multiple of 8. Failure: T0007, STATUS_INVALID.
 Status tokenizer_open(const void *blob, uint64_t len_bytes, DiagSink *sink,
                       Tokenizer **out_tokenizer) MUST_USE;
 void tokenizer_close(Tokenizer *tokenizer); // NULL is fine
@@ -57,6 +57,7 @@ uint32_t tokenizer_vocab_size(const Tokenizer *tokenizer);
 // -1 if there is none.
 int32_t tokenizer_bos(const Tokenizer *tokenizer);
 int32_t tokenizer_eos(const Tokenizer *tokenizer);
+int32_t tokenizer_unknown(const Tokenizer *tokenizer);
 int32_t tokenizer_find(const Tokenizer *tokenizer, const char *text, size_t len);
 bool tokenizer_is_control(const Tokenizer *tokenizer, int32_t id);
 // True for every token that ends an answer: eos, eot, eom and those known by their text.

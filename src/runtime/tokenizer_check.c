@@ -1,5 +1,5 @@
-// Checks the tokenizer's tables before anything trusts them: every offset, number and order that the
-// encoder relies on. One pass over the blob.
+// Checks the tokenizer's tables before anything trusts them: every offset, number and order that
+// the encoder relies on. One pass over the blob.
 #include <string.h>
 
 #include "runtime/tokenizer_internal.h"
@@ -170,8 +170,7 @@ Status tokenizer_check(const void *blob, uint64_t len_bytes, DiagSink *sink, Tok
     TRY(check_merges(&check, tokenizer));
     TRY(check_specials(&check, tokenizer));
     const char *name = check.header->pretokenizer;
-    if (check.header->kind != TOKENIZER_SPM &&
-        !pretokenizer_open(name, &tokenizer->pretokenizer))
+    if (check.header->kind != TOKENIZER_SPM && !pretokenizer_open(name, &tokenizer->pretokenizer))
         return diag_error(sink, DIAG_T0003, (DiagSpan){0},
                           "the tokenizer tables name the pre-tokenizer \"%s\", which is not known",
                           name);

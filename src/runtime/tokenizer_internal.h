@@ -24,8 +24,8 @@ struct Tokenizer {
 };
 
 // Fills in the pointers after checking everything they reach. Failure: T0007.
-Status tokenizer_check(const void *blob, uint64_t len_bytes, DiagSink *sink, Tokenizer *tokenizer)
-    MUST_USE;
+Status tokenizer_check(const void *blob, uint64_t len_bytes, DiagSink *sink,
+                       Tokenizer *tokenizer) MUST_USE;
 
 // The symbol with this text, TOKENIZER_NONE if there is none.
 uint32_t tokenizer_lookup(const Tokenizer *tokenizer, const char *bytes, size_t len);

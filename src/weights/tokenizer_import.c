@@ -38,7 +38,8 @@ static Status find_array(Import *import, const char *key, bool wants_strings, bo
     const GgufValue *value = gguf_find(import->gguf, key);
     *out_array = NULL;
     if (!value && !is_required) return STATUS_OK;
-    if (!value) return diag_error(import->sink, DIAG_T0001, file_span(import), "%s is missing", key);
+    if (!value)
+        return diag_error(import->sink, DIAG_T0001, file_span(import), "%s is missing", key);
     if (value->type != GGUF_ARRAY || (value->array.elem_type == GGUF_STRING) != wants_strings)
         return diag_error(import->sink, DIAG_T0001, file_span(import), "%s is not an array of %s",
                           key, wants_strings ? "strings" : "numbers");
@@ -141,7 +142,8 @@ static Status read_texts(Import *import) {
     for (size_t i = 0; i < import->vocab_size; i++) total += import->texts[i].len;
     if (total > MAX_TEXT_BYTES)
         return diag_error(import->sink, DIAG_T0004, file_span(import),
-                          "the token texts take %" PRIu64 " bytes; at most 1 GiB is supported", total);
+                          "the token texts take %" PRIu64 " bytes; at most 1 GiB is supported",
+                          total);
     return STATUS_OK;
 }
 
@@ -186,8 +188,10 @@ static int byte_of_text(GgufString text) {
     int value = 0;
     for (size_t i = 3; i < 5; i++) {
         char c = text.data[i];
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                  : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                           : -1;
         if (digit < 0) return -1;
         value = value * 16 + digit;
     }
@@ -319,7 +323,8 @@ static Status read_merges(Import *import) {
     strbuf_deinit(&scratch);
     if (import->kind == TOKENIZER_BPE_BYTES)
         for (uint32_t byte = 0; byte < 256; byte++)
-            import->tables.byte_symbols[byte] = tables_find(&import->tables, &(char){(char)byte}, 1);
+            import->tables.byte_symbols[byte] =
+                tables_find(&import->tables, &(char){(char)byte}, 1);
     return status;
 }
 
@@ -343,7 +348,8 @@ static bool read_flag(const Import *import, const char *key, bool default_value)
 
 static Status read_specials(Import *import) {
     TokenizerHeader *header = &import->tables.header;
-    bool is_spm = import->kind == TOKENIZER_SPM; // SentencePiece's own defaults: 0 <unk> 1 <s> 2 </s>
+    bool is_spm =
+        import->kind == TOKENIZER_SPM; // SentencePiece's own defaults: 0 <unk> 1 <s> 2 </s>
     TRY(read_id(import, "tokenizer.ggml.bos_token_id", is_spm ? 1 : TOKENIZER_NONE,
                 &header->bos_id));
     TRY(read_id(import, "tokenizer.ggml.eos_token_id", is_spm ? 2 : TOKENIZER_NONE,
@@ -364,15 +370,32 @@ static Status read_specials(Import *import) {
 }
 
 // Texts of tokens that end an answer, in vocabularies whose metadata names only one of several.
-static const char *const END_TEXTS[] = {
-    "<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>",
-    "<end_of_turn>", "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]",
-    "<|end_of_text|>", "<end_of_utterance>", "<eos>", "<turn|>", "<|tool_response>",
-    "<｜end▁of▁sentence｜>", "[e~["};
+static const char *const END_TEXTS[] = {"<|eot_id|>",
+                                        "<|im_end|>",
+                                        "<|end|>",
+                                        "<|return|>",
+                                        "<|call|>",
+                                        "<|flush|>",
+                                        "<|calls|>",
+                                        "<end_of_turn>",
+                                        "<|endoftext|>",
+                                        "</s>",
+                                        "<|eom_id|>",
+                                        "<EOT>",
+                                        "_<EOT>",
+                                        "[EOT]",
+                                        "[EOS]",
+                                        "<|end_of_text|>",
+                                        "<end_of_utterance>",
+                                        "<eos>",
+                                        "<turn|>",
+                                        "<|tool_response>",
+                                        "<｜end▁of▁sentence｜>",
+                                        "[e~["};
 // Padding and separators of infilling: an answer is over there, too, if the token is a special one.
 static const char *const INFILL_END_TEXTS[] = {
-    "<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]", "<|fim_repo|>", "<|repo_name|>",
-    "<fim-repo>", "<REPO>", "<reponame>", "<|file_sep|>"};
+    "<|fim_pad|>",   "<fim-pad>",  "<fim_pad>", "<PAD>",      "[PAD]",       "<|fim_repo|>",
+    "<|repo_name|>", "<fim-repo>", "<REPO>",    "<reponame>", "<|file_sep|>"};
 
 static bool has_text(const Import *import, size_t id, const char *text) {
     GgufString str = import->texts[id];
@@ -470,8 +493,8 @@ static Status collect_specials(Import *import) {
     for (size_t i = 0; i < count; i++) {
         GgufString text = import->texts[specials[i]];
         GgufString last = num_kept ? import->texts[specials[num_kept - 1]] : (GgufString){0};
-        bool is_same = num_kept && text.len == last.len &&
-                       memcmp(text.data, last.data, (size_t)text.len) == 0;
+        bool is_same =
+            num_kept && text.len == last.len && memcmp(text.data, last.data, (size_t)text.len) == 0;
         if (!is_same) specials[num_kept++] = specials[i];
     }
     tables->num_specials = num_kept;

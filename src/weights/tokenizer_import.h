@@ -4,8 +4,8 @@
 
 #include "weights/gguf.h"
 
-// Appends the tables to out_blob (empty at the call). Errors T0001 to T0006, STATUS_INVALID; nothing
-// is appended then.
+// Appends the tables to out_blob (empty at the call). Errors T0001 to T0006, STATUS_INVALID;
+// nothing is appended then.
 Status tokenizer_import(const Gguf *gguf, DiagSink *sink, StrBuf *out_blob) MUST_USE;
 
 // The chat template of the file, borrowed from the mapping; false if it has none.

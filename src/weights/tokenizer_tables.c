@@ -55,8 +55,8 @@ static void slots_resize(HashSlots *hash, size_t num_elems) {
     *hash = (HashSlots){.slots = hash->slots, .num_slots = size};
 }
 
-// Texts made to collide must not cost quadratic time: past the longest allowed search the element is
-// left out, and longest_probe tells tables_write to refuse.
+// Texts made to collide must not cost quadratic time: past the longest allowed search the element
+// is left out, and longest_probe tells tables_write to refuse.
 static void slots_put(HashSlots *hash, uint32_t code, uint32_t element) {
     size_t mask = hash->num_slots - 1, i = code & mask;
     uint32_t probe = 1;
@@ -186,8 +186,8 @@ Status tables_write(TokenizerTables *tables, const char *path, DiagSink *sink, S
     header->scores = put_table(out_blob, base, tables->scores, tables->scores ? vocab_size : 0, 4);
     header->byte_symbols = put_table(out_blob, base, tables->byte_symbols, 256, 4);
     header->slots = put_slots(out_blob, base, &tables->symbols);
-    header->merges = put_table(out_blob, base, tables->merges, tables->num_merges,
-                               sizeof *tables->merges);
+    header->merges =
+        put_table(out_blob, base, tables->merges, tables->num_merges, sizeof *tables->merges);
     header->pair_slots = put_slots(out_blob, base, &tables->pairs);
     header->specials = put_table(out_blob, base, tables->specials, tables->num_specials, 4);
     header->end_tokens = put_table(out_blob, base, tables->end_tokens, tables->num_end_tokens, 4);

@@ -21,13 +21,13 @@ typedef struct HashSlots {
 } HashSlots;
 
 typedef struct TokenizerTables {
-    TokenizerHeader header; // scalar fields; the table offsets are filled in by tables_write
+    TokenizerHeader header;   // scalar fields; the table offsets are filled in by tables_write
     StringTable match, print; // print stays empty for TOKENIZER_BPE_BYTES: same as match
     HashSlots symbols, pairs;
     TokenizerMerge *merges;
     size_t num_merges, merges_capacity;
-    uint8_t *types;  // TokenType per token
-    float *scores;   // per token, NULL unless TOKENIZER_SPM
+    uint8_t *types; // TokenType per token
+    float *scores;  // per token, NULL unless TOKENIZER_SPM
     uint32_t byte_symbols[256];
     uint32_t *specials, *end_tokens;
     size_t num_specials, num_end_tokens;
@@ -50,7 +50,7 @@ uint32_t tables_intern(TokenizerTables *tables, const char *bytes, size_t len);
 void tables_add_merge(TokenizerTables *tables, TokenizerMerge merge);
 
 // Appends the blob. Failure: T0004 if a table outgrows the format.
-Status tables_write(TokenizerTables *tables, const char *path, DiagSink *sink, StrBuf *out_blob)
-    MUST_USE;
+Status tables_write(TokenizerTables *tables, const char *path, DiagSink *sink,
+                    StrBuf *out_blob) MUST_USE;
 
 #endif

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "runtime/chat.h"
 #include "tokenizer_fixture.h"
 
 static TokenizerFixture fixture;
@@ -83,7 +84,8 @@ static void test_texts(void **state) {
         assert_non_null(row);
         const json_t *text = json_object_get(row, "text");
         num_plain += encodes_to(text, json_object_get(row, "ids"), 0);
-        num_special += encodes_to(text, json_object_get(row, "ids_special"), TOKENIZE_PARSE_SPECIAL);
+        num_special +=
+            encodes_to(text, json_object_get(row, "ids_special"), TOKENIZE_PARSE_SPECIAL);
         num_all++;
         json_decref(row);
     }
@@ -123,11 +125,66 @@ static void test_prompts(void **state) {
     free(path);
 }
 
+// The model's own chat template over the messages: text, and ids in which no message becomes a
+// control token.
+static void check_chat(const Template *parsed, const json_t *prompt) {
+    enum { MAX_MESSAGES = 8 };
+    ChatMessage messages[MAX_MESSAGES];
+    const json_t *list = json_object_get(prompt, "messages");
+    size_t count = json_array_size(list);
+    assert_in_range(count, 1, MAX_MESSAGES);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *message = json_array_get(list, i),
+                     *content = json_object_get(message, "content");
+        messages[i] = (ChatMessage){json_string_value(json_object_get(message, "role")),
+                                    json_string_value(content), json_string_length(content)};
+    }
+    TemplateOutput text = {0};
+    TokenIds ids = {0};
+    assert_int_equal(chat_render(parsed, fixture.tokenizer, messages, count, (ChatOptions){0},
+                                 &fixture.sink, &text),
+                     STATUS_OK);
+    assert_string_equal(text.text.data, json_string_value(json_object_get(prompt, "rendered")));
+    assert_int_equal(chat_encode(fixture.tokenizer, &text, &fixture.sink, &ids), STATUS_OK);
+    const json_t *wanted = json_object_get(prompt, "ids");
+    assert_int_equal(ids.count, json_array_size(wanted));
+    for (size_t i = 0; i < ids.count; i++)
+        assert_int_equal(ids.ids[i], json_integer_value(json_array_get(wanted, i)));
+    token_ids_deinit(&ids);
+    template_output_deinit(&text);
+}
+
+static void test_chats(void **state) {
+    (void)state;
+    skip_without_model();
+    GgufString source;
+    Template *parsed = NULL;
+    assert_true(tokenizer_chat_template(fixture.gguf, &source));
+    assert_int_equal(
+        template_parse(source.data, source.len, "chat template", &fixture.sink, &parsed),
+        STATUS_OK);
+    char *path = golden_path("prompts.json");
+    json_t *prompts = json_load_file(path, 0, NULL), *prompt;
+    assert_non_null(prompts);
+    size_t index, num_chats = 0;
+    json_array_foreach(prompts, index, prompt) {
+        if (!json_object_get(prompt, "messages")) continue;
+        check_chat(parsed, prompt);
+        num_chats++;
+    }
+    fprintf(stderr, "%zu conversations equal\n", num_chats);
+    assert_true(num_chats >= 5);
+    json_decref(prompts);
+    template_destroy(parsed);
+    free(path);
+}
+
 // 100 KB each: time may grow only a little faster than the text.
 static void test_long_texts(void **state) {
     (void)state;
     skip_without_model();
-    static const char *const units[] = {"a", " ", "\n", "'", "ab ", "\xF0\x9F\xA6\x99", "1", "<|im_"};
+    static const char *const units[] = {"a", " ",    "\n", "'", "ab ", "\xF0\x9F\xA6\x99",
+                                        "1", "<|im_"};
     for (size_t i = 0; i < ARRAY_LEN(units); i++) {
         StrBuf text = {0};
         while (text.len < 100000) strbuf_puts(&text, units[i]);
@@ -152,6 +209,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_prompts),
+        cmocka_unit_test(test_chats),
         cmocka_unit_test(test_long_texts),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

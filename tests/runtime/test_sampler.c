@@ -36,7 +36,8 @@ static void reference(const SamplerParams *params, const float *logits, double *
     qsort(order, VOCAB, sizeof *order, compare);
     size_t count = params->top_k ? (size_t)MIN(params->top_k, VOCAB) : VOCAB;
     for (size_t i = 0; i < count; i++) {
-        weights[i] = exp(((double)logits[order[i]] - (double)logits[order[0]]) / params->temperature);
+        weights[i] =
+            exp(((double)logits[order[i]] - (double)logits[order[0]]) / params->temperature);
         total += weights[i];
     }
     double mass = 0;
@@ -85,9 +86,18 @@ static void test_frequencies(void **state) {
         double temperature;
         int32_t top_k;
         double top_p, min_p;
-    } cases[] = {{1, 0, 1, 0},     {0.5, 0, 1, 0},   {2, 40, 1, 0},      {1, 1, 1, 0},
-                 {1, 0, 0.9, 0},   {1, 0, 0.3, 0},   {1, 0, 1e-9, 0},    {1, 0, 1, 0.1},
-                 {0.8, 40, 0.95, 0.05}, {3, 100, 0.5, 0.01}, {1, VOCAB + 5, 0.999999, 0}, {1, 0, 1, 1}};
+    } cases[] = {{1, 0, 1, 0},
+                 {0.5, 0, 1, 0},
+                 {2, 40, 1, 0},
+                 {1, 1, 1, 0},
+                 {1, 0, 0.9, 0},
+                 {1, 0, 0.3, 0},
+                 {1, 0, 1e-9, 0},
+                 {1, 0, 1, 0.1},
+                 {0.8, 40, 0.95, 0.05},
+                 {3, 100, 0.5, 0.01},
+                 {1, VOCAB + 5, 0.999999, 0},
+                 {1, 0, 1, 1}};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         check_frequencies((SamplerParams){.temperature = cases[i].temperature,
                                           .top_k = cases[i].top_k,
@@ -179,12 +189,16 @@ static void test_bad_logits(void **state) {
 
 static void test_bad_params(void **state) {
     (void)state;
-    static const SamplerParams bad[] = {
-        {.temperature = NAN, .top_p = 1},          {.temperature = -1, .top_p = 1},
-        {.temperature = INFINITY, .top_p = 1},     {.temperature = 1, .top_p = NAN},
-        {.temperature = 1, .top_p = 0},            {.temperature = 1, .top_p = 1.01},
-        {.temperature = 1, .top_p = 1, .min_p = NAN}, {.temperature = 1, .top_p = 1, .min_p = 2},
-        {.temperature = 1, .top_p = 1, .min_p = -1}, {.temperature = 1, .top_p = 1, .top_k = -1}};
+    static const SamplerParams bad[] = {{.temperature = NAN, .top_p = 1},
+                                        {.temperature = -1, .top_p = 1},
+                                        {.temperature = INFINITY, .top_p = 1},
+                                        {.temperature = 1, .top_p = NAN},
+                                        {.temperature = 1, .top_p = 0},
+                                        {.temperature = 1, .top_p = 1.01},
+                                        {.temperature = 1, .top_p = 1, .min_p = NAN},
+                                        {.temperature = 1, .top_p = 1, .min_p = 2},
+                                        {.temperature = 1, .top_p = 1, .min_p = -1},
+                                        {.temperature = 1, .top_p = 1, .top_k = -1}};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         DiagSink sink;
         diag_sink_init(&sink);
@@ -219,9 +233,12 @@ static void test_known_draws(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frequencies),   cmocka_unit_test(test_ties_by_id),
-        cmocka_unit_test(test_same_seed_same_tokens), cmocka_unit_test(test_bad_logits),
-        cmocka_unit_test(test_bad_params),    cmocka_unit_test(test_known_draws),
+        cmocka_unit_test(test_frequencies),
+        cmocka_unit_test(test_ties_by_id),
+        cmocka_unit_test(test_same_seed_same_tokens),
+        cmocka_unit_test(test_bad_logits),
+        cmocka_unit_test(test_bad_params),
+        cmocka_unit_test(test_known_draws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,15 +16,21 @@ static const struct {
 } CASES[] = {
     {"plain", "plain"},
     {"\xC3\xA4\xE2\x82\xAC\xF0\x9F\xA6\x99", "\xC3\xA4\xE2\x82\xAC\xF0\x9F\xA6\x99"},
-    {"a\x80" "b", "a" R "b"},
+    {"a\x80"
+     "b",
+     "a" R "b"},
     {"\xC3", R},
-    {"\xC3" "a", R "a"},
-    {"\xE2\x82" "a", R "a"},           // a cut character is one error
+    {"\xC3"
+     "a",
+     R "a"},
+    {"\xE2\x82"
+     "a",
+     R "a"}, // a cut character is one error
     {"\xF0\x9F\xA6\xC3\xA4", R "\xC3\xA4"},
-    {"\xC0\x80", R R},                  // overlong: no beginning at all
+    {"\xC0\x80", R R}, // overlong: no beginning at all
     {"\xE0\x9F\xBF", R R R},
-    {"\xED\xA0\x80", R R R},            // surrogate
-    {"\xF4\x90\x80\x80", R R R R},      // above U+10FFFF
+    {"\xED\xA0\x80", R R R},       // surrogate
+    {"\xF4\x90\x80\x80", R R R R}, // above U+10FFFF
     {"\xF0\x9F\xA6", R},
     {"\xFF\xFE", R R},
     {"\xF4\x8F\xBF\xBF", "\xF4\x8F\xBF\xBF"},

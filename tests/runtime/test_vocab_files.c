@@ -58,8 +58,8 @@ static void check_list(TokenizerFixture *fixture, const char *path, size_t *num_
                          STATUS_OK);
         bool is_equal = equals_line(&ids, line, line_end);
         if (!is_equal) {
-            fprintf(stderr, "%s: text %zu \"%.*s\" differs\n  wanted: %.*s\n  got:   ", path, *num_all,
-                    (int)len, text, (int)(line_end - line), line);
+            fprintf(stderr, "%s: text %zu \"%.*s\" differs\n  wanted: %.*s\n  got:   ", path,
+                    *num_all, (int)len, text, (int)(line_end - line), line);
             for (size_t i = 0; i < ids.count; i++) fprintf(stderr, " %d", ids.ids[i]);
             fprintf(stderr, "\n");
         }
