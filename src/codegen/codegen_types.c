@@ -14,7 +14,7 @@ LLVMTypeRef codegen_type(LLVMContextRef ctx, const IrType *type) {
     case IR_TYPE_VOID: return LLVMVoidTypeInContext(ctx);
     case IR_TYPE_VECTOR: {
         LLVMTypeRef elem = codegen_type(ctx, type->elem);
-        bool fits = elem && type->rank == 1 && type->shape[0] > 0 && type->shape[0] <= UINT16_MAX;
+        bool fits = elem && type->rank == 1 && type->shape[0] > 0 && type->shape[0] <= 4096;
         return fits ? LLVMVectorType(elem, (unsigned)type->shape[0]) : NULL;
     }
     case IR_TYPE_ARRAY: {
