@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -83,7 +84,7 @@ typedef struct IngotModelInfo {
     uint32_t context_tokens; // a sequence can have
     uint32_t page_tokens;    // per page of the KV cache
     uint32_t chunk_tokens;   // the most that one pass over the weights takes
-    bool has_tokenizer;
+    bool has_tokenizer, has_chat_template;
     uint64_t memory_bytes; // resident, planned; the sum of the parts
 } IngotModelInfo;
 INGOT_API IngotModelInfo ingot_model_info(const IngotModel *model); // any thread
@@ -126,7 +127,7 @@ INGOT_API IngotStatus ingot_session_set_chunk(IngotSession *session, uint32_t ch
 enum {
     INGOT_TOKENIZE_SPECIAL = 1, // the text of a control token is that token; for templates, never
                                 // for text of strangers
-    INGOT_TOKENIZE_BOS = 2, // the beginning-of-text token first
+    INGOT_TOKENIZE_BOS = 2,     // the beginning-of-text token first
 };
 // The ids of a text of len bytes; bytes that the vocabulary cannot express are left out.
 // The caller frees *out_ids with ingot_ids_free.
@@ -150,6 +151,20 @@ INGOT_API void ingot_text_destroy(IngotText *text);
 INGOT_API const char *ingot_text_push(IngotText *text, int32_t id);
 // What an unfinished character leaves at the end (U+FFFD or nothing); the stream starts anew.
 INGOT_API const char *ingot_text_finish(IngotText *text);
+
+typedef struct IngotMessage {
+    const char *role,
+        *content; // NUL-terminated UTF-8; roles: "system", "user", "assistant", "tool"
+} IngotMessage;
+// Renders the model's own chat template over a conversation, the beginning of the reply included,
+// and tokenises it: only text of the template becomes control tokens, never text of a message. now:
+// the date that a template may write; NULL: it may not ask. The caller frees *out_ids with
+// ingot_ids_free. Without a template in the artifact: X0017; what a template cannot do: T0020 to
+// T0024.
+INGOT_API IngotStatus ingot_chat_prompt(const IngotModel *model, const IngotMessage *messages,
+                                        size_t num_messages, const struct tm *now,
+                                        int32_t **out_ids, size_t *out_num_ids,
+                                        IngotError **out_error);
 
 // ---- sampling; one owner thread per sampler
 

@@ -20,6 +20,8 @@ IngotStatus api_finish(Status status, DiagSink *sink, IngotError **out_error) {
         IngotError *error = base_alloc(1, sizeof *error);
         error->sink = *sink;
         diag_render(&error->sink, &error->text);
+        // What was quoted may end before the error does.
+        for (size_t i = 0; i < error->sink.num_diags; i++) error->sink.diags[i].span.source = NULL;
         *out_error = error;
     }
     return (IngotStatus)status;
@@ -102,6 +104,7 @@ void ingot_model_close(IngotModel *model) {
 
 IngotModelInfo ingot_model_info(const IngotModel *model) {
     const PlanHeader *plan = model->artifact.plan;
+    const uint8_t *data;
     return (IngotModelInfo){
         .name = artifact_string(&model->artifact, plan->model_name),
         .cpu_level = executor_level_name(model->executor),
@@ -112,6 +115,8 @@ IngotModelInfo ingot_model_info(const IngotModel *model) {
         .page_tokens = plan->page_len_tokens,
         .chunk_tokens = artifact_largest_bucket(&model->artifact),
         .has_tokenizer = model->tokenizer != NULL,
+        .has_chat_template =
+            artifact_find_section(&model->artifact, SECTION_TEMPLATE, 0, &data) != NULL,
         .memory_bytes = executor_memory(model->executor).total_bytes,
     };
 }

@@ -1,7 +1,9 @@
 // The public interface to text and sampling; see include/ingot.h.
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/api.h"
+#include "runtime/chat.h"
 #include "runtime/sampler.h"
 #include "runtime/utf8_stream.h"
 
@@ -55,6 +57,50 @@ IngotStatus ingot_tokenize(const IngotModel *model, const char *text, size_t len
 
 void ingot_ids_free(int32_t *ids) {
     free(ids);
+}
+
+static Status render(const IngotModel *model, const Template *parsed, const IngotMessage *messages,
+                     size_t num_messages, const struct tm *now, DiagSink *sink, TokenIds *ids) {
+    ChatMessage *copies = base_alloc(num_messages, sizeof *copies);
+    for (size_t i = 0; i < num_messages; i++)
+        copies[i] = (ChatMessage){.role = messages[i].role,
+                                  .content = messages[i].content,
+                                  .content_len = strlen(messages[i].content)};
+    TemplateOutput output = {0};
+    Status status = chat_render(parsed, model->tokenizer, copies, num_messages,
+                                (ChatOptions){.now = now}, sink, &output);
+    if (status == STATUS_OK) status = chat_encode(model->tokenizer, &output, sink, ids);
+    template_output_deinit(&output);
+    free(copies);
+    return status;
+}
+
+static Status parse_template(const IngotModel *model, DiagSink *sink, Template **out_template) {
+    TRY(need_tokenizer(model, sink));
+    const uint8_t *data;
+    const SectionEntry *section =
+        artifact_find_section(&model->artifact, SECTION_TEMPLATE, 0, &data);
+    if (!section)
+        return diag_error(sink, DIAG_X0017, (DiagSpan){.file = model->artifact.path},
+                          "the artifact has no chat template");
+    return template_parse((const char *)data, section->len_bytes, "chat template", sink,
+                          out_template);
+}
+
+IngotStatus ingot_chat_prompt(const IngotModel *model, const IngotMessage *messages,
+                              size_t num_messages, const struct tm *now, int32_t **out_ids,
+                              size_t *out_num_ids, IngotError **out_error) {
+    DiagSink sink;
+    Template *parsed = NULL;
+    TokenIds ids = {0};
+    diag_sink_init(&sink);
+    Status status = parse_template(model, &sink, &parsed);
+    if (status == STATUS_OK)
+        status = render(model, parsed, messages, num_messages, now, &sink, &ids);
+    hand_over(status, &ids, out_ids, out_num_ids);
+    IngotStatus result = api_finish(status, &sink, out_error);
+    template_destroy(parsed); // after the diagnostics that quote it are rendered
+    return result;
 }
 
 bool ingot_adds_bos(const IngotModel *model) {

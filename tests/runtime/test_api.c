@@ -140,6 +140,12 @@ static void test_without_tokenizer(void **state) {
     assert_null(ids);
     assert_int_equal(num_ids, 99);
     ingot_error_free(error);
+    IngotMessage message = {"user", "hi"};
+    assert_int_equal(ingot_chat_prompt(model, &message, 1, NULL, &ids, &num_ids, &error),
+                     INGOT_INVALID);
+    assert_string_equal(ingot_error_code(error), "X0017");
+    assert_false(ingot_model_info(model).has_chat_template);
+    ingot_error_free(error);
     assert_false(ingot_token_bytes(model, 0, &bytes, &len));
     assert_false(ingot_token_is_end(model, 0));
     assert_false(ingot_adds_bos(model));
