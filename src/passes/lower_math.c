@@ -2,7 +2,7 @@
 // f64). Only add, multiply, fma, divide, compare, select and integer ops are used, so a result
 // depends on neither the vector width nor the CPU level. Largest error over the f32
 // range in ulp of f32, as tests/codegen/test_math_ulp.c measures it: exp 1.01, tanh 1.41, erf 1.11,
-// log 0.79, sin and cos 0.51.
+// log 0.82, sin and cos 0.51.
 //
 // Coefficients: minimax fits (weighted least squares in extended precision, reweighted towards
 // equal ripple) of the functions named at them, rounded to f32. Argument reductions as in W. J.

@@ -23,6 +23,7 @@ typedef struct Matmul {
     Form form;
     IrOp *product, *scale, *epilogue; // scale only with FORM_I8; epilogue may be NULL
     IrValue *x, *codes;               // arguments
+    IrValue *x_flat;                  // x as [M, K]
     IrValue *codes_flat;              // [NT, KB, Q, 64], or [NT, K, 16]
     bool is_nibble, saturates;        // saturates: codes above 7 bits
     int64_t rows, blocks, block_len, num_groups; // of 4 codes: Q
@@ -207,11 +208,17 @@ static IrValue *load_scalar(Matmul *mm, IrValue *memref, uint32_t n, IrValue *co
     return build_load(&mm->v->b, memref, n, indices);
 }
 
-// 4 bytes of x at [row, block, j], in every lane.
+// Element j of a block, as index into K.
+static IrValue *k_index(Matmul *mm, IrValue *block, int64_t j) {
+    Builder *b = &mm->v->b;
+    return build_add_index(b, build_mul_index(b, block, mm->block_len), j);
+}
+
+// 4 bytes of x at element j of a block, in every lane.
 static IrValue *load_x4(Matmul *mm, IrValue *row, IrValue *block, int64_t j) {
     Vectorizer *v = mm->v;
-    IrValue *indices[] = {row, block, build_index(&v->b, j)};
-    IrValue *bytes = build_vector_load(&v->b, int_vector(v, 4, 8), mm->x, 3, indices);
+    IrValue *indices[] = {row, k_index(mm, block, j)};
+    IrValue *bytes = build_vector_load(&v->b, int_vector(v, 4, 8), mm->x_flat, 2, indices);
     const int64_t one = 1, position = 0;
     IrValue *word = cast_vector(v, bytes, ir_type_vector(v->m, 1, &one, v->i32));
     IrNamedAttr attr = {"static_position", ir_attr_dense_array(v->m, ir_type_int(v->m, 64), 1, &position)};
@@ -323,21 +330,19 @@ static void block_i8(Matmul *mm, IrValue *block, IrValue **sums) {
     scale_block(mm, block, dots, sums, zero_arg != NULL);
 }
 
-// sums[r] = body(x[row, ...], weight, sums[r]) for one k. The weight's vector, the second factor of the fma in
+// sums[r] = body(x[row, k], weight, sums[r]) for one k. The weight's vector, the second factor of the fma in
 // the body, is the same for all rows: it is computed for the first and reused.
-static void fma_step(Matmul *mm, IrValue *code, IrValue *const *shared, uint32_t num_x,
-                     IrValue *const *x_index, IrValue **sums) {
+static void fma_step(Matmul *mm, IrValue *code, IrValue *const *shared, IrValue *k, IrValue **sums) {
     Vectorizer *v = mm->v;
     IrBlock *body = ir_op_block(mm->product, 0);
     uint32_t num_ins = mm->product->segments[0];
     const IrOp *fma = ir_op_operand(ir_block_terminator(body), 0)->def_op;
     IrValue *weight = NULL;
     for (int64_t r = 0; r < mm->num_rows; r++) {
-        IrValue *indices[3] = {mm->row[r]};
-        for (uint32_t i = 0; i < num_x; i++) indices[i + 1] = x_index[i];
+        IrValue *indices[] = {mm->row[r], k};
         IrValueMap map;
         ir_value_map_init(&map);
-        ir_value_map_set(&map, body->args[0], vec_splat(v, load_scalar(mm, mm->x, num_x + 1, indices)));
+        ir_value_map_set(&map, body->args[0], vec_splat(v, load_scalar(mm, mm->x_flat, 2, indices)));
         if (code) ir_value_map_set(&map, ir_op_result(code_extension(mm->product), 0), code);
         for (uint32_t i = 1; i < num_ins; i++)
             if (shared[i]) ir_value_map_set(&map, body->args[i], shared[i]);
@@ -363,8 +368,7 @@ static void block_weights(Matmul *mm, IrValue *block, IrValue **sums) {
             for (int64_t i = 0; i < 4; i++) {
                 IrValue *code = shift_right(v, words, 8 * i + 4 * half);
                 code = build_binary(&v->b, IR_ARITH_ANDI, code, splat_const(v, (1 << bits) - 1, v->vi32));
-                IrValue *at[] = {block, build_index(&v->b, half * mm->block_len / 2 + 4 * q + i)};
-                fma_step(mm, code, shared, 2, at, sums);
+                fma_step(mm, code, shared, k_index(mm, block, half * mm->block_len / 2 + 4 * q + i), sums);
             }
         }
 }
@@ -372,7 +376,7 @@ static void block_weights(Matmul *mm, IrValue *block, IrValue **sums) {
 static void step_float(Matmul *mm, IrValue *k, IrValue **sums) {
     IrValue *shared[MAX_OPERANDS] = {0};
     shared[1] = load_weight_vector(mm, mm->codes, k);
-    fma_step(mm, NULL, shared, 1, &k, sums);
+    fma_step(mm, NULL, shared, k, sums);
 }
 
 // ---- loops
@@ -459,16 +463,19 @@ static Status emit_rows(Matmul *mm, IrValue *tile) {
     return STATUS_OK;
 }
 
-// Joins the last two dimensions: codes [NT, KB, Q, 16, 4] -> [NT, KB, Q, 64], results [M, NT, 16] -> [M, N].
-static IrValue *join_last_dims(Vectorizer *v, IrValue *memref) {
+// Joins the last dimensions so that `rank` are left: codes [NT, KB, Q, 16, 4] -> [NT, KB, Q, 64], results
+// [M, NT, 16] -> [M, N].
+static IrValue *join_last_dims(Vectorizer *v, IrValue *memref, uint32_t rank) {
     const IrType *t = memref->type;
     int64_t shape[8];
     const IrAttr *dims[8], *groups[8];
-    uint32_t rank = t->rank - 1;
+    if (t->rank <= rank) return memref;
     for (uint32_t i = 0; i < t->rank; i++) dims[i] = ir_attr_i64(v->m, i);
     for (uint32_t i = 0; i < rank; i++) {
-        shape[i] = i + 1 == rank ? t->shape[i] * t->shape[i + 1] : t->shape[i];
-        groups[i] = ir_attr_array(v->m, i + 1 == rank ? 2 : 1, &dims[i]);
+        bool is_last = i + 1 == rank;
+        shape[i] = t->shape[i];
+        for (uint32_t j = i + 1; is_last && j < t->rank; j++) shape[i] *= t->shape[j];
+        groups[i] = ir_attr_array(v->m, is_last ? t->rank - i : 1, &dims[i]);
     }
     const IrType *type = ir_type_memref(v->m, rank, shape, t->elem);
     IrNamedAttr attr = {"reassociation", ir_attr_array(v->m, rank, groups)};
@@ -495,8 +502,9 @@ Status vectorize_matmul(Vectorizer *v) {
     IrBlock *body = ir_func_body(v->kernel);
     IrOp *last_old = body->last;
     v->b = build_at_end(v->m, body, v->kernel->loc);
-    if (mm.form != FORM_FLOAT) mm.codes_flat = join_last_dims(v, mm.codes);
-    mm.out_flat = mm.out->type->rank == 3 ? join_last_dims(v, mm.out) : mm.out;
+    if (mm.form != FORM_FLOAT) mm.codes_flat = join_last_dims(v, mm.codes, 4);
+    mm.out_flat = join_last_dims(v, mm.out, 2);
+    mm.x_flat = join_last_dims(v, mm.x, 2);
     IrValue *one = build_index(&v->b, 1), *zero = build_index(&v->b, 0);
     Builder outer = v->b, tiles, rows;
     build_for(&outer, vec_tile_begin(v), vec_tile_end(v), one, 0, NULL, &tiles);
