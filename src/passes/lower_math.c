@@ -65,12 +65,15 @@ static IrValue *mcopysign(const MathCtx *c, IrValue *a, IrValue *sign) {
 }
 
 // e^x. x = n ln 2 + r; (e^r - 1 - r) / r^2 on [-ln2/2, ln2/2]; the scale 2^n in two steps so that
-// overflow and subnormal results come out of the last multiplication. NaN stays NaN.
+// overflow and subnormal results come out of the last multiplication. NaN stays NaN. What rounds to
+// 0 (masked scores are e^-inf) is selected, not computed: a product that underflows costs more than
+// a hundred cycles.
 static IrValue *math_exp(const MathCtx *c, IrValue *x) {
     static const double p[] = {4.999999404e-01, 1.666652113e-01, 4.166838899e-02, 8.368745446e-03,
                                1.381453825e-03};
     const double magic = 12582912.0; // 1.5 * 2^23: adding it rounds to an integer in the low bits
-    x = mselect(c, mcmp(c, "olt", x, mc(c, -104.0)), mc(c, -104.0), x);
+    IrValue *zero = mc(c, 0.0), *vanishes = mcmp(c, "olt", x, mc(c, -103.972077)); // -150 ln 2
+    x = mselect(c, vanishes, zero, x);
     x = mselect(c, mcmp(c, "ogt", x, mc(c, 89.0)), mc(c, 89.0), x);
     IrValue *shifted = mfma(c, x, mc(c, 1.44269504088896341), mc(c, magic));
     IrValue *n = msub(c, shifted, mc(c, magic));
@@ -83,7 +86,8 @@ static IrValue *math_exp(const MathCtx *c, IrValue *x) {
     IrValue *rest = low_2(c->lo, IR_LLVM_SUB, whole, half);
     IrValue *s1 = mint(c, IR_LLVM_SHL, mint(c, IR_LLVM_ADD, half, 127), 23);
     IrValue *s2 = mint(c, IR_LLVM_SHL, mint(c, IR_LLVM_ADD, rest, 127), 23);
-    return mmul(c, mmul(c, e, mfloat(c, s1)), mfloat(c, s2));
+    e = mmul(c, mmul(c, e, mfloat(c, s1)), mfloat(c, s2));
+    return mselect(c, vanishes, zero, e);
 }
 
 // tanh x. Below 0.55: x + x^3 P(x^2); above: 1 - 2 / (e^2x + 1).
