@@ -20,6 +20,17 @@ def compile_into(folder, *args, name="m.ingot", **kwargs):
     return artifact
 
 
+KEPT = scratch()
+SHARED = {}
+
+
+def shared_artifact():
+    """The recipe compiled once for all checks that only use the result."""
+    if "path" not in SHARED:
+        SHARED["path"] = compile_into(KEPT.name, name="shared.ingot")
+    return SHARED["path"]
+
+
 def read(path):
     with open(path, "rb") as source:
         return source.read()
@@ -38,18 +49,17 @@ def check_compiles_in_time_and_shares_kernels():
 
 
 def check_memory_parts_add_up():
-    with scratch() as folder:
-        artifact = compile_into(folder)
-        memory = json.loads(run_well("inspect", artifact, "--json"))["memory"]
-        expect(sum(part["bytes"] for part in memory["parts"]) == memory["total_bytes"], memory)
-        plan = json.loads(run_well("compile", RECIPE, "--model", real_model(), "--dry-run", "--json",
-                                   timeout=300))
-        expect(plan["memory"]["total_bytes"] == memory["total_bytes"], "dry run and inspect agree")
-        document = json.loads(run_well("run", artifact, "-p", "Hello", "-n", "4", "--greedy",
-                                       "--json"))
-        planned, measured = memory["total_bytes"], document["peak_rss_bytes"]
-        expect(measured <= planned * 1.01 + (16 << 20), f"planned {planned}, used {measured}")
-        return f"planned {planned}, used {measured}"
+    artifact = shared_artifact()
+    memory = json.loads(run_well("inspect", artifact, "--json"))["memory"]
+    expect(sum(part["bytes"] for part in memory["parts"]) == memory["total_bytes"], memory)
+    plan = json.loads(run_well("compile", RECIPE, "--model", real_model(), "--dry-run", "--json",
+                               timeout=300))
+    expect(plan["memory"]["total_bytes"] == memory["total_bytes"], "dry run and inspect agree")
+    document = json.loads(run_well("run", artifact, "-p", "Hello", "-n", "4", "--greedy",
+                                   "--json"))
+    planned, measured = memory["total_bytes"], document["peak_rss_bytes"]
+    expect(measured <= planned * 1.01 + (16 << 20), f"planned {planned}, used {measured}")
+    return f"planned {planned}, used {measured}"
 
 
 def check_same_bytes_in_two_folders():
@@ -115,41 +125,37 @@ def check_interrupted_compile_leaves_nothing():
 
 
 def check_threads_do_not_change_the_answer():
-    with scratch() as folder:
-        artifact = compile_into(folder)
-        answers = {run_well("run", artifact, "-p", "The sea is", "-n", "40", "--greedy", "--threads",
-                            threads) for threads in ("1", "2")}
-        expect(len(answers) == 1, answers)
+    artifact = shared_artifact()
+    answers = {run_well("run", artifact, "-p", "The sea is", "-n", "40", "--greedy", "--threads",
+                        threads) for threads in ("1", "2")}
+    expect(len(answers) == 1, answers)
 
 
 def check_seed_decides_the_answer():
-    with scratch() as folder:
-        artifact = compile_into(folder)
-        args = ["run", artifact, "-p", "Once upon a time", "-n", "30", "--temperature", "1.2"]
-        same = {run_well(*args, "--seed", "7") for _ in range(2)}
-        expect(len(same) == 1, "the same seed gives the same answer")
-        expect(len({run_well(*args, "--seed", str(seed)) for seed in range(4)}) > 1, "seeds differ")
+    artifact = shared_artifact()
+    args = ["run", artifact, "-p", "Once upon a time", "-n", "30", "--temperature", "1.2"]
+    same = {run_well(*args, "--seed", "7") for _ in range(2)}
+    expect(len(same) == 1, "the same seed gives the same answer")
+    expect(len({run_well(*args, "--seed", str(seed)) for seed in range(4)}) > 1, "seeds differ")
 
 
 def check_full_context_stops_with_a_note():
-    with scratch() as folder:
-        artifact = compile_into(folder)
-        done = run("run", artifact, "-p", "a", "--ignore-eos", "--greedy", "--json", timeout=300)
-        document = json.loads(done.stdout)
-        expect(document["finish_reason"] == "context_full", document["finish_reason"])
-        expect(b"X0011" in done.stderr, done.stderr)
+    artifact = shared_artifact()
+    done = run("run", artifact, "-p", "a", "--ignore-eos", "--greedy", "--json", timeout=300)
+    document = json.loads(done.stdout)
+    expect(document["finish_reason"] == "context_full", document["finish_reason"])
+    expect(b"X0011" in done.stderr, done.stderr)
 
 
 def check_stop_text_is_never_shown():
-    with scratch() as folder:
-        artifact = compile_into(folder)
-        whole = run_well("run", artifact, "-p", "Count: one two three four", "-n", "30",
-                         "--greedy").decode()
-        expect(len(whole) > 12, whole)
-        stop = whole[8:12]
-        cut = run_well("run", artifact, "-p", "Count: one two three four", "-n", "30", "--greedy",
-                       "--stop", stop).decode()
-        expect(cut == whole[:whole.index(stop)], (stop, cut, whole))
+    artifact = shared_artifact()
+    whole = run_well("run", artifact, "-p", "Count: one two three four", "-n", "30",
+                     "--greedy").decode()
+    expect(len(whole) > 12, whole)
+    stop = whole[8:12]
+    cut = run_well("run", artifact, "-p", "Count: one two three four", "-n", "30", "--greedy",
+                   "--stop", stop).decode()
+    expect(cut == whole[:whole.index(stop)], (stop, cut, whole))
 
 
 if __name__ == "__main__":
