@@ -10,8 +10,15 @@
 #include "passes/vectorize.h"
 
 // 32 registers of 16 lanes take 12 integer and 12 float accumulators, the codes and their scales; 16 of 8
-// lanes take 5 of each.
-enum { WIDE_ROWS = 12, NARROW_ROWS = 5, ATTENTION_WIDE_ROWS = 6, ATTENTION_NARROW_ROWS = 2 };
+// lanes take 5 of each. Attention sums over lanes, so its vectors are 16 wide at every level (two registers
+// where those have 8): all levels give the same bits.
+enum {
+    WIDE_ROWS = 12,
+    NARROW_ROWS = 5,
+    ATTENTION_LANES = 16,
+    ATTENTION_WIDE_ROWS = 6,
+    ATTENTION_NARROW_ROWS = 2,
+};
 
 static int64_t rows_of(const IrOp *kernel) {
     const IrType *type = ir_func_body(kernel)->args[0]->type;
@@ -26,12 +33,14 @@ Status pass_loop_schedule(IrModule *m, DiagSink *sink) {
         const IrAttr *kind = func->kind == IR_FUNC_FUNC ? ir_op_attr(func, "ingot.kernel") : NULL;
         if (!kind) continue;
         Schedule s = {.lanes = is_wide ? 16 : 8};
+        const IrType *first = ir_func_body(func)->args[0]->type;
         if (str_equal(kind->str, "matmul")) {
-            int64_t rows = rows_of(func), most = is_wide ? WIDE_ROWS : NARROW_ROWS;
-            s.row_tile = MIN(rows, most);
-        } else if (str_equal(kind->str, "attention"))
+            s.row_tile = MIN(rows_of(func), is_wide ? WIDE_ROWS : NARROW_ROWS);
+        } else if (str_equal(kind->str, "attention")) {
+            bool is_whole = first->shape[first->rank - 1] % ATTENTION_LANES == 0;
+            s.lanes = is_whole ? ATTENTION_LANES : ATTENTION_LANES / 2;
             s.row_tile = is_wide ? ATTENTION_WIDE_ROWS : ATTENTION_NARROW_ROWS;
-        else continue;
+        } else continue;
         if (!ir_op_attr(func, "ingot.schedule")) schedule_write(m, func, &s);
     }
     return STATUS_OK;

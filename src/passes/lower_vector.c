@@ -128,8 +128,19 @@ static IrValue *low_reduce_step(Lowering *lo, IrOpKind kind, const IrType *elem,
     return low_from_f32(lo, elem, r);
 }
 
-// Floats: lane by lane in ascending order, from the accumulator if there is one. A pass that wants
-// a tree writes it with shuffles.
+// Minimum or maximum of all lanes by halves: its value does not depend on the order.
+static IrValue *low_reduce_halves(Lowering *lo, IrOpKind kind, const IrType *elem,
+                                  IrValue *vector) {
+    for (int64_t n = low_lanes(vector->type) / 2; n > 0; n /= 2) {
+        const IrType *half = low_vec(lo, n > 1 ? n : 0, vector->type->elem);
+        vector = low_reduce_step(lo, kind, elem, low_slice(lo, vector, 0, half),
+                                 low_slice(lo, vector, n, half));
+    }
+    return vector;
+}
+
+// Sums and products of floats: lane by lane in ascending order, from the accumulator if there is
+// one. A pass that wants a tree writes it with shuffles.
 static Status low_reduction(Lowering *lo, IrOp *op) {
     const IrType *type = ir_op_operand(op, 0)->type;
     const char *kind = ir_op_attr(op, "kind")->str;
@@ -146,7 +157,14 @@ static Status low_reduction(Lowering *lo, IrOp *op) {
         IrValue *r = low_1(lo, rule->reduce, vector->type->elem, vector);
         return low_set_result(lo, op, acc ? low_2(lo, rule->int_op, acc, r) : r);
     }
-    for (int64_t i = 0; i < low_lanes(vector->type); i++) {
+    int64_t n = low_lanes(vector->type);
+    bool is_ordered = rule->float_op == IR_ARITH_ADDF || rule->float_op == IR_ARITH_MULF;
+    if (!is_ordered && n > 1 && (n & (n - 1)) == 0) {
+        IrValue *r = low_reduce_halves(lo, rule->float_op, type->elem, vector);
+        return low_set_result(lo, op,
+                              acc ? low_reduce_step(lo, rule->float_op, type->elem, acc, r) : r);
+    }
+    for (int64_t i = 0; i < n; i++) {
         IrValue *lane = low_lane(lo, vector, i);
         acc = acc ? low_reduce_step(lo, rule->float_op, type->elem, acc, lane) : lane;
     }
