@@ -240,7 +240,8 @@ static void must(Status status, const DiagSink *sink) {
 
 // Sections in the order of the file; the weights are streamed in pieces.
 static void write_sections(ArtifactWriter *writer, const Builder *builder, PlanTables *plan,
-                           const SectionEntry *lengths, DiagSink *sink) {
+                           const SyntheticOptions *options, const SectionEntry *lengths,
+                           DiagSink *sink) {
     StrBuf text = {0};
     plan_tables_write(plan, &text);
     const uint64_t code_bytes = (uint64_t)(__stop_test_kernels - __start_test_kernels);
@@ -254,6 +255,14 @@ static void write_sections(ArtifactWriter *writer, const Builder *builder, PlanT
     for (uint64_t i = 0; i < plan->num_levels; i++)
         must(artifact_writer_section(writer, SECTION_CODE, plan->levels[i].cpu_level,
                                      __start_test_kernels, code_bytes, sink),
+             sink);
+    if (options->tokenizer)
+        must(artifact_writer_section(writer, SECTION_TOKENIZER, 0, options->tokenizer,
+                                     options->tokenizer_bytes, sink),
+             sink);
+    if (options->chat_template)
+        must(artifact_writer_section(writer, SECTION_TEMPLATE, 0, options->chat_template,
+                                     strlen(options->chat_template), sink),
              sink);
     must(artifact_writer_begin(writer, SECTION_WEIGHTS, 0, 64, sink), sink);
     for (uint32_t i = 0; i < NUM_WEIGHTS; i++) {
@@ -341,16 +350,24 @@ void synthetic_write(const char *path, const SyntheticOptions *options) {
         .num_memory = ARRAY_LEN(parts),
     };
     fill_header(&plan.header, builder, options);
-    SectionEntry lengths[FIRST_CODE + NUM_LEVELS + 1] = {
+    SectionEntry lengths[FIRST_CODE + NUM_LEVELS + 3] = {
         {.kind = SECTION_MANIFEST, .len_bytes = strlen("{\"made_by\":\"a test\"}")},
         {.kind = SECTION_STRINGS, .len_bytes = builder->strings.len},
         {.kind = SECTION_PLAN, .len_bytes = plan_tables_layout(&plan)},
         {.kind = SECTION_CODE, .len_bytes = code_bytes},
         {.kind = SECTION_CODE, .len_bytes = code_bytes},
-        {.kind = SECTION_WEIGHTS, .len_bytes = plan.header.weights_bytes},
     };
+    uint32_t num_sections = FIRST_CODE + NUM_LEVELS;
+    if (options->tokenizer)
+        lengths[num_sections++] =
+            (SectionEntry){.kind = SECTION_TOKENIZER, .len_bytes = options->tokenizer_bytes};
+    if (options->chat_template)
+        lengths[num_sections++] =
+            (SectionEntry){.kind = SECTION_TEMPLATE, .len_bytes = strlen(options->chat_template)};
+    lengths[num_sections++] =
+        (SectionEntry){.kind = SECTION_WEIGHTS, .len_bytes = plan.header.weights_bytes};
     plan.header.runtime_bytes = plan_runtime_bytes(&plan.header);
-    PlanMemory memory = plan_memory(&plan.header, lengths, ARRAY_LEN(lengths));
+    PlanMemory memory = plan_memory(&plan.header, lengths, num_sections);
     for (unsigned i = 0; i < PLAN_NUM_PARTS; i++)
         (void)plan_memory_part(&memory, i, &parts[i].bytes);
 
@@ -358,7 +375,7 @@ void synthetic_write(const char *path, const SyntheticOptions *options) {
     ArtifactWriter writer;
     diag_sink_init(&sink);
     must(artifact_writer_open(path, &sink, &writer), &sink);
-    write_sections(&writer, builder, &plan, lengths, &sink);
+    write_sections(&writer, builder, &plan, options, lengths, &sink);
     must(artifact_writer_commit(&writer, &sink), &sink);
     diag_sink_deinit(&sink);
     strbuf_deinit(&builder->strings);

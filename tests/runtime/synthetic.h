@@ -19,7 +19,10 @@ enum {
 
 typedef struct SyntheticOptions {
     uint64_t extra_weight_bytes, extra_arena_bytes, extra_kv_bytes; // unused room, for memory tests
-    uint32_t kernel_abi_version;                                    // 0: the right one
+    const char *tokenizer; // bytes of the section, NULL: none
+    uint64_t tokenizer_bytes;
+    const char *chat_template;   // NULL: none
+    uint32_t kernel_abi_version; // 0: the right one
 } SyntheticOptions;
 
 // Writes the artifact; ends the test program when that fails.
