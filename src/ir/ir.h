@@ -360,6 +360,8 @@ bool ir_value_constant_int(const IrValue *value, int64_t *out);
 
 // The indexing map of operand i and iterator types of any structured linalg op (named ones too: computed).
 const IrAffineMap *ir_linalg_map(IrModule *m, const IrOp *op, uint32_t operand);
+// Does a matmul or batch_matmul carry the maps it would have without indexing_maps? Text leaves them out.
+bool ir_linalg_has_default_maps(const IrOp *op);
 typedef enum IrIterator { IR_PARALLEL, IR_REDUCTION } IrIterator;
 uint32_t ir_linalg_num_loops(const IrOp *op);
 IrIterator ir_linalg_iterator(const IrOp *op, uint32_t loop);

@@ -124,6 +124,30 @@ const IrAffineMap *ir_linalg_map(IrModule *m, const IrOp *op, uint32_t operand) 
     }
 }
 
+static bool map_is_text(const IrAffineMap *map, const char *loops, const char *text) {
+    uint32_t i = 0;
+    for (const char *at = text; *at; at++) {
+        if (*at == ' ') continue;
+        if (i == map->num_results || map->results[i]->kind != IR_AFFINE_DIM ||
+            map->results[i]->value != *at - '0')
+            return false;
+        i++;
+    }
+    return i == map->num_results && map->num_dims == strlen(loops) && !map->num_symbols;
+}
+
+bool ir_linalg_has_default_maps(const IrOp *op) {
+    const NamedOp *named = find_named(op->kind);
+    const IrAttr *maps = ir_op_attr(op, "indexing_maps");
+    if (!named || !maps || maps->kind != IR_ATTR_ARRAY || maps->num_elems != ARRAY_LEN(named->maps))
+        return false;
+    for (size_t i = 0; i < maps->num_elems; i++)
+        if (maps->elems[i]->kind != IR_ATTR_MAP ||
+            !map_is_text(maps->elems[i]->map, named->loops, named->maps[i]))
+            return false;
+    return true;
+}
+
 uint32_t ir_linalg_num_loops(const IrOp *op) {
     const IrAttr *map = explicit_map(op, 0);
     if (map) return map->map->num_dims;

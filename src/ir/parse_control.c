@@ -39,7 +39,10 @@ static Status parse_header_name(Parser *p, Header *header, const IrType *type) {
     if (p->tok.kind != TOKEN_VALUE) return parse_error(p, DIAG_I0001, &p->tok, "expected a name, %%name");
     header_add(header, &p->tok, type);
     advance(p);
-    return STATUS_OK;
+    if (!eat_word(p, "loc")) return STATUS_OK;
+    const IrLoc *loc;
+    Token alias;
+    return parse_loc(p, &loc, &alias);
 }
 
 // (%i, %j) with the type given.

@@ -220,46 +220,59 @@ static Status parse_generic(Parser *p, OpState *s) {
     return parse_arrow_results(p, s);
 }
 
-// The region of the short form { arith.addf }: op(accumulator, element), yielded.
-static Status short_reduction(Parser *p, OpState *s, IrOpKind kind, const Token *at) {
+// What stands in the braces of the short form { arith.addf {...} }.
+typedef struct ShortForm {
+    IrOpKind kind;
+    Token at;
+    const IrNamedAttr *attrs;
+    uint32_t num_attrs;
+} ShortForm;
+
+static Status parse_short_form(Parser *p, ShortForm *form) {
+    form->at = p->tok;
+    if (p->tok.kind != TOKEN_WORD) return parse_error(p, DIAG_I0001, &p->tok, "expected an operation");
+    TRY(find_op_kind(p, &p->tok, p->tok.text, p->tok.len, &form->kind));
+    OpState inner;
+    op_state_init(p, &inner, form->kind, &form->at);
+    bool is_binary = str_has_prefix(inner.syntax.key, "binary") &&
+                     str_has_prefix(ir_op_info(form->kind)->name, "arith.");
+    if (!is_binary)
+        return parse_error(p, DIAG_I0001, &p->tok, "the short form takes an operation of two operands");
+    advance(p);
+    TRY(parse_op_attrs(p, &inner));
+    form->num_attrs = p->num_attrs - inner.first_attr;
+    form->attrs = arena_memdup(&p->m->arena, p->attrs + inner.first_attr, form->num_attrs, sizeof *p->attrs);
+    p->num_attrs = inner.first_attr;
+    return expect_char(p, '}');
+}
+
+// The region a short form stands for: op(accumulator, element), yielded.
+static Status short_reduction(Parser *p, OpState *s, const ShortForm *form) {
     Slice ins = s->types[0], outs = s->types[1];
     if (ins.count != 1 || outs.count != 1)
-        return parse_error(p, DIAG_I0015, at, "the short form reduces one value");
+        return parse_error(p, DIAG_I0015, &form->at, "the short form reduces one value");
     const IrType *elem = ir_type_elem(p->types[outs.start]);
     if (ir_type_elem(p->types[ins.start]) != elem)
-        return parse_error(p, DIAG_I0009, at, "the short form needs one element type");
+        return parse_error(p, DIAG_I0009, &form->at, "the short form needs one element type");
     IrBlock *block = ir_region_add_block(p->m, &s->regions[0]);
     IrValue *in = ir_block_add_arg(p->m, block, elem), *acc = ir_block_add_arg(p->m, block, elem);
-    uint32_t col = (uint32_t)(at->start - at->line_start + 1);
-    const IrLoc *loc = ir_loc_file(p->m, p->file, at->line, col);
+    uint32_t col = (uint32_t)(form->at.start - form->at.line_start + 1);
+    const IrLoc *loc = ir_loc_file(p->m, p->file, form->at.line, col);
     IrValue *operands[] = {acc, in};
-    IrOp *op = ir_op_create(p->m, &(IrOpSpec){.kind = kind,
+    IrOp *op = ir_op_create(p->m, &(IrOpSpec){.kind = form->kind,
                                               .loc = loc,
                                               .num_operands = 2,
                                               .operands = operands,
                                               .num_results = 1,
-                                              .result_types = &elem});
+                                              .result_types = &elem,
+                                              .num_attrs = form->num_attrs,
+                                              .attrs = form->attrs});
     ir_block_append(block, op);
     IrValue *result = ir_op_result(op, 0);
     IrOp *yield = ir_op_create(
         p->m, &(IrOpSpec){.kind = IR_LINALG_YIELD, .loc = loc, .num_operands = 1, .operands = &result});
     ir_block_append(block, yield);
     return STATUS_OK;
-}
-
-static Status parse_short_op(Parser *p, IrOpKind *out_kind, Token *out_at) {
-    *out_at = p->tok;
-    if (p->tok.kind != TOKEN_WORD) return parse_error(p, DIAG_I0001, &p->tok, "expected an operation");
-    TRY(find_op_kind(p, &p->tok, p->tok.text, p->tok.len, out_kind));
-    Syntax syntax;
-    syntax_of(*out_kind, &syntax);
-    bool is_binary = str_has_prefix(syntax.key, "binary") && str_has_prefix(ir_op_info(*out_kind)->name, "arith.");
-    if (!is_binary)
-        return parse_error(p, DIAG_I0001, &p->tok, "the short form takes an operation of two operands");
-    advance(p);
-    if (at_char(p, '{'))
-        return parse_error(p, DIAG_I0016, &p->tok, "attributes need the form with a region");
-    return expect_char(p, '}');
 }
 
 // (%in: f32, %acc: f32) { ... }
@@ -274,9 +287,8 @@ static Status parse_reduce_region(Parser *p, OpState *s, Signature *sig) {
 
 static Status parse_reduce(Parser *p, OpState *s) {
     bool is_short = eat_char(p, '{');
-    IrOpKind kind = IR_ARITH_ADDF;
-    Token at = p->tok;
-    if (is_short) TRY(parse_short_op(p, &kind, &at));
+    ShortForm form;
+    if (is_short) TRY(parse_short_form(p, &form));
     TRY(parse_group(p, s, "ins", 'a'));
     TRY(parse_group(p, s, "outs", 'b'));
     TRY(need_outs(p, s));
@@ -288,7 +300,7 @@ static Status parse_reduce(Parser *p, OpState *s) {
     TRY(parse_op_attrs(p, s));
     s->num_regions = 1;
     if (is_short) {
-        TRY(short_reduction(p, s, kind, &at));
+        TRY(short_reduction(p, s, &form));
     } else {
         Signature sig = {0};
         Status status = parse_reduce_region(p, s, &sig);

@@ -288,8 +288,24 @@ static Status check_global_value(Parser *p, const Token *at, const IrOp *op) {
     return parse_error(p, DIAG_I0014, at, "%s: not a value of this type", ir_op_info(op->kind)->name);
 }
 
+static Status check_indices(Parser *p, const Token *at, const IrOp *op) {
+    const IrAttr *indices = ir_op_attr(op, "rawConstantIndices");
+    uint32_t dynamic = 0;
+    for (size_t i = 0; i < indices->num_values; i++) dynamic += indices->values[i] == INT32_MIN;
+    if (dynamic == op->segments[1]) return STATUS_OK;
+    return parse_error(p, DIAG_I0015, at, "dynamic indices and operands differ in number");
+}
+
+static Status check_successors(Parser *p, const Token *at, const IrOp *op) {
+    uint32_t wanted = op->kind == IR_LLVM_BR ? 1 : op->kind == IR_LLVM_COND_BR ? 2 : 0;
+    if (op->num_successors == wanted) return STATUS_OK;
+    return parse_error(p, DIAG_I0015, at, "%s has %u successors, not %u", ir_op_info(op->kind)->name, wanted,
+                       op->num_successors);
+}
+
 static Status check_kind(Parser *p, const Token *at, const IrOp *op) {
     switch (op->kind) {
+    case IR_LLVM_GETELEMENTPTR: return check_indices(p, at, op);
     case IR_FUNC_FUNC:
     case IR_LLVM_FUNC: return check_function(p, at, op);
     case IR_ARITH_CONSTANT:
@@ -312,6 +328,7 @@ Status check_op(Parser *p, const Token *at, IrOp *op) {
     TRY(check_required(p, at, op));
     TRY(check_regions(p, at, op));
     TRY(check_dynamic_lists(p, at, op));
+    TRY(check_successors(p, at, op));
     return check_kind(p, at, op);
 }
 
@@ -321,7 +338,8 @@ Status check_op(Parser *p, const Token *at, IrOp *op) {
 static bool is_redundant(const char *name) {
     static const char *const names[] = {"op_bundle_sizes", "CConv",        "visibility_", "unnamed_addr",
                                         "TailCallKind",    "ordering",     "dso_local",   "resultSegmentSizes",
-                                        "tail_call_kind",  "thread_local_"};
+                                        "tail_call_kind",  "thread_local_",
+                                        "linalg.memoized_indexing_maps"};
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_equal(names[i], name)) return true;
     return false;
@@ -362,6 +380,8 @@ static Status parse_properties(Parser *p, GenericForm *form) {
         if (str_equal(key, "linkage") && attr->kind == IR_ATTR_OPAQUE_ENUM &&
             str_equal(attr->str, "#llvm.linkage<external>"))
             continue;
+        bool is_no_fastmath = attr->kind == IR_ATTR_OPAQUE_ENUM && str_equal(attr->str, "#llvm.fastmath<none>");
+        if (is_no_fastmath && str_equal(key, "fastmathFlags")) continue;
         TRY(add_op_attr(p, s, &name, text, len, attr));
     }
     return STATUS_OK;

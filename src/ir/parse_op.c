@@ -332,7 +332,9 @@ Status make_op(Parser *p, OpState *s, IrOp **out_op) {
     for (uint32_t i = 0; i < s->num_successors; i++) op->successors[i] = s->successors[i];
     p->num_values = first_value;
     *out_op = op;
-    return check_op(p, &s->token, op);
+    TRY(check_op(p, &s->token, op));
+    if (ir_linalg_has_default_maps(op)) ir_op_set_attr(p->m, op, "indexing_maps", NULL);
+    return STATUS_OK;
 }
 
 // ---------------------------------------------------------------- names of ops

@@ -98,7 +98,7 @@ static void put_arrow(Printer *p, const IrOp *op) {
 
 static void put_structured(Printer *p, const IrOp *op) {
     const IrAttr *maps = ir_op_attr(op, "indexing_maps");
-    if (maps) {
+    if (maps && !ir_linalg_has_default_maps(op)) {
         strbuf_puts(p->out, " indexing_maps = ");
         put_attr(p, maps);
     }

@@ -169,7 +169,7 @@ static const EnumInfo enums[] = {
     {"iterator_types", "vector.", "vector.iterator_type", iterator_names, false},
     {"linkage", "llvm.", "llvm.linkage", linkages, false},
     {"sym_visibility", "", NULL, visibilities, false},
-    {"roundingmode", "arith.", NULL, rounding_modes, false},
+    {"roundingmode", "arith.", NULL, rounding_modes, true},
 };
 
 static const EnumInfo *find_enum(IrOpKind kind, const char *attr_name) {
