@@ -341,8 +341,7 @@ bool verify_affine_access(Verifier *v, const IrOp *op) {
         bool is_constant = map->results[r]->kind == IR_AFFINE_CONST;
         int64_t index = is_constant ? map->results[r]->value : 0;
         if (index >= 0 && index <= memref->shape[r] - width) continue;
-        return verify_fail(v, DIAG_I0122, op, "accesses index %lld and %lld more in dimension %u of size "
-                           "%lld", (long long)index, (long long)width - 1, r, (long long)memref->shape[r]);
+        return verify_out_of_range(v, op, index, width, r, memref->shape[r]);
     }
     return true;
 }

@@ -57,9 +57,12 @@ static inline const IrType *verify_operand_type(const IrOp *op, uint32_t i) {
 static inline bool verify_constant(const IrOp *op, uint32_t i, int64_t *out) {
     return ir_value_constant_int(ir_op_operand(op, i), out);
 }
-// V2: constant indices in range; the last `width` dimensions... see the definition.
+// V2: constant indices of operand `base` are in range; a vector, if there is one, fits in its row.
 bool verify_indices(Verifier *v, const IrOp *op, uint32_t base, uint32_t first, uint32_t num,
                     const IrType *vector);
+
+bool verify_out_of_range(Verifier *v, const IrOp *op, int64_t index, int64_t width, uint32_t dim,
+                         int64_t size);
 
 // ---- checks by file
 // verify_arith.c
@@ -108,7 +111,8 @@ bool verify_global(Verifier *v, const IrOp *op);
 bool verify_get_global(Verifier *v, const IrOp *op);
 bool verify_bridge(Verifier *v, const IrOp *op);
 bool verify_arena_overlap(Verifier *v, const IrOp *func); // V8
-// Where a memref lies: follows casts and views with constant offsets back to the first buffer.
+// Where a memref lies: follows casts and views with constant offsets back to the first buffer. The ops
+// on the way must be sound.
 typedef struct VerifyExtent {
     const IrValue *root;
     int64_t begin, end; // bytes in root, -1: unknown

@@ -480,7 +480,7 @@ static bool is_elementwise(const IrOp *op, const Loops *loops) {
 
 // V6
 static bool check_aliases(Verifier *v, const IrOp *op, const Loops *loops) {
-    if (op->num_results) return true;
+    if (op->num_results || v->num_faults) return true; // the ops behind the operands must be sound
     for (uint32_t o = op->segments[0]; o < op->num_operands; o++) {
         VerifyExtent out = verify_extent(ir_op_operand(op, o));
         for (uint32_t i = 0; i < o; i++) {

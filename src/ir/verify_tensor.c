@@ -54,6 +54,16 @@ bool verify_shaped_cast(Verifier *v, const IrOp *op) {
     return true;
 }
 
+bool verify_out_of_range(Verifier *v, const IrOp *op, int64_t index, int64_t width, uint32_t dim,
+                         int64_t size) {
+    if (width == 1) {
+        return verify_fail(v, DIAG_I0122, op, "index %lld is out of range for dimension %u of size %lld",
+                           (long long)index, dim, (long long)size);
+    }
+    return verify_fail(v, DIAG_I0122, op, "accesses %lld elements from index %lld of dimension %u, whose size "
+                       "is %lld", (long long)width, (long long)index, dim, (long long)size);
+}
+
 // V2: constant indices of base's leading dimensions; a vector takes its shape of the innermost ones.
 bool verify_indices(Verifier *v, const IrOp *op, uint32_t base, uint32_t first, uint32_t num,
                     const IrType *vector) {
@@ -71,8 +81,7 @@ bool verify_indices(Verifier *v, const IrOp *op, uint32_t base, uint32_t first, 
         if (!is_constant) index = 0; // the least it can be
         if (index >= 0 && width <= size && index <= size - width) continue;
         if (!is_constant && width == 1) continue;
-        return verify_fail(v, DIAG_I0122, op, "accesses index %lld and %lld more in dimension %u of size "
-                           "%lld", (long long)index, (long long)width - 1, i, (long long)size);
+        return verify_out_of_range(v, op, index, width, i, size);
     }
     return true;
 }
