@@ -161,6 +161,19 @@ static Status number_from_tensor(Model *model, const DocNode *entry, const char 
     return STATUS_OK;
 }
 
+// The length of an array; without the key, the default.
+static Status number_from_count(Model *model, const DocNode *entry, const char *key, double *out) {
+    const DocNode *fallback = NULL;
+    const GgufValue *value = gguf_find(model->gguf, key);
+    if (value && value->type == GGUF_ARRAY) {
+        *out = (double)value->array.count;
+        return STATUS_OK;
+    }
+    if (value) return wrong_key_type(model, key, "an array");
+    TRY(model_child(model, entry, "default", DOC_SCALAR, &fallback));
+    return expr_eval(&model->scope, fallback->text, fallback->span, model->sink, out);
+}
+
 static Status check_range(const Model *model, const DocNode *entry, const char *origin,
                           double value) {
     const DocNode *min_node = doc_find(entry, "min"), *max_node = doc_find(entry, "max");
@@ -177,6 +190,7 @@ static Status check_range(const Model *model, const DocNode *entry, const char *
 static Status read_number(Model *model, const DocNode *entry) {
     TRY(doc_want_kind(entry, entry->key, DOC_MAP, model->sink));
     const DocNode *value_node = doc_find(entry, "value"), *tensor = doc_find(entry, "tensor");
+    const DocNode *count = doc_find(entry, "count");
     const char *origin = NULL;
     double value = 0;
     if (value_node) {
@@ -184,6 +198,9 @@ static Status read_number(Model *model, const DocNode *entry) {
     } else if (tensor) {
         origin = arena_printf(model->arena, "shape of %s", tensor->text);
         TRY(number_from_tensor(model, entry, tensor->text, &value));
+    } else if (count) {
+        origin = arena_printf(model->arena, "length of %s", count->text);
+        TRY(number_from_count(model, entry, count->text, &value));
     } else {
         const char *key = NULL;
         TRY(child_text(model, entry, "key", &key));

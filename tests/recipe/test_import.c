@@ -254,6 +254,20 @@ static void test_refuses_numbers(void **state) {
     }
 }
 
+static void test_refuses_other_vocabulary(void **state) {
+    (void)state;
+    GgufBuilder b = {0};
+    tiny_model_build(&(TinyModel){0}, &b);
+    gguf_builder_entry(&b, "tokenizer.ggml.tokens", GGUF_ARRAY);
+    gguf_builder_put_u32(&b.entries, GGUF_STRING);
+    gguf_builder_put_u64(&b.entries, 1);
+    gguf_builder_put_string(&b.entries, "a");
+    refuse(&b, DIAG_F0016);
+    tiny_model_build(&(TinyModel){0}, &b);
+    gguf_builder_u32(&b, "llama.vocab_size", 41);
+    refuse(&b, DIAG_F0016);
+}
+
 // Keys that change the result and are not implemented; the same keys saying "off" pass.
 static void test_refuses_keys(void **state) {
     (void)state;
@@ -357,6 +371,7 @@ int main(void) {
         TEST(test_refuses_tensors),
         TEST(test_refuses_numbers),
         TEST(test_refuses_keys),
+        TEST(test_refuses_other_vocabulary),
         TEST(test_refuses_rotary_settings),
         TEST(test_refuses_architectures),
         TEST(test_other_spellings),
