@@ -1,7 +1,8 @@
 // The reference interpreter: entry, frames, blocks, and the values that come in and go out.
 //
-// The module must have passed ir_verify. What the verifier cannot know is checked while running: every
-// index and byte range, division, shifts, conversions, undefined data, and what arena views overlap.
+// The module must have passed ir_verify. What the verifier cannot know is checked while running:
+// every index and byte range, division, shifts, conversions, undefined data, and what arena views
+// overlap.
 #include "ir/interp.h"
 
 #include <stdlib.h>
@@ -58,8 +59,10 @@ void interp_move(const InterpMove *move, uint64_t *frame, uint64_t *to) {
     memcpy(to, frame + move->from, move->num_words * sizeof *to);
     if (!move->is_tensor) return;
     InterpView *view = interp_view(frame, move->from);
-    if (move->is_consumed) view->buffer = NULL;
-    else view->buffer->refs++;
+    if (move->is_consumed)
+        view->buffer = NULL;
+    else
+        view->buffer->refs++;
 }
 
 void interp_yield(Interp *in, const InterpBlock *block, uint64_t *frame, uint64_t *to_frame,
@@ -69,7 +72,8 @@ void interp_yield(Interp *in, const InterpBlock *block, uint64_t *frame, uint64_
         interp_move(&block->yields[i], frame, scratch);
         scratch += block->yields[i].num_words;
     }
-    for (uint32_t i = 0; i < block->num_leftovers; i++) interp_release(in, frame, block->leftovers[i]);
+    for (uint32_t i = 0; i < block->num_leftovers; i++)
+        interp_release(in, frame, block->leftovers[i]);
     scratch = frame + block->scratch;
     for (uint32_t i = 0; i < block->num_yields; i++) {
         memcpy(to_frame + to[i], scratch, block->yields[i].num_words * sizeof *scratch);
@@ -125,7 +129,8 @@ void interp_frame_free(Interp *in, const InterpFunc *func, uint64_t *frame) {
 
 // ---------------------------------------------------------------- arguments and results
 
-// The sizes of an argument: those of its own type if that is static, which the parameter must admit.
+// The sizes of an argument: those of its own type if that is static, which the parameter must
+// admit.
 static bool bind_view(Interp *in, const IrOp *func, uint32_t i, const IrInterpValue *arg,
                       const IrType *type, uint64_t *frame, uint32_t slot) {
     const IrType *given = arg->type ? arg->type : type;
@@ -155,13 +160,14 @@ static bool bind_view(Interp *in, const IrOp *func, uint32_t i, const IrInterpVa
         is_good = is_good && (strides[r] == IR_DYNAMIC || view->dims[r] == 1 ||
                               strides[r] == view->dims[type->rank + r]);
     }
-    if (!is_good) return interp_refuse(in, func, "argument %u has a layout that is not row-major", i);
+    if (!is_good)
+        return interp_refuse(in, func, "argument %u has a layout that is not row-major", i);
     if (!ir_func_arg_attr(func, i, "ingot.arena")) return true;
     return interp_buffer_make_arena(in, func, view->buffer);
 }
 
-static bool bind_args(Interp *in, const InterpFunc *func, size_t num_args, const IrInterpValue *args,
-                      uint64_t *frame) {
+static bool bind_args(Interp *in, const InterpFunc *func, size_t num_args,
+                      const IrInterpValue *args, uint64_t *frame) {
     const IrBlock *block = ir_func_body(func->op);
     if (num_args != block->num_args) {
         return interp_fault(in, func->op, "takes %u arguments, %zu were given", block->num_args,
@@ -177,7 +183,8 @@ static bool bind_args(Interp *in, const InterpFunc *func, size_t num_args, const
         } else if (ir_type_is_scalar(type)) {
             frame[slot] = (uint64_t)interp_sext(args[i].bits, ir_type_bits(type));
         } else {
-            return interp_refuse(in, func->op, "argument %u is neither scalar nor tensor nor memref", i);
+            return interp_refuse(in, func->op,
+                                 "argument %u is neither scalar nor tensor nor memref", i);
         }
     }
     return true;
@@ -225,7 +232,8 @@ static bool take_results(Interp *in, const InterpFunc *func, size_t num_results,
         } else if (ir_type_is_scalar(result)) {
             out_results[i] = (IrInterpValue){.type = result, .bits = frame[slot]};
         } else {
-            return interp_refuse(in, func->op, "result %u is neither scalar nor tensor nor memref", i);
+            return interp_refuse(in, func->op, "result %u is neither scalar nor tensor nor memref",
+                                 i);
         }
     }
     return true;
@@ -265,12 +273,12 @@ static bool call_entry(Interp *in, const IrOp *entry, size_t num_args, const IrI
 }
 
 Status ir_interp_call(IrModule *m, const char *entry, size_t num_args, const IrInterpValue *args,
-                      size_t num_results, IrInterpValue *out_results, const IrInterpOptions *options,
-                      DiagSink *sink) {
+                      size_t num_results, IrInterpValue *out_results,
+                      const IrInterpOptions *options, DiagSink *sink) {
     const IrOp *op = ir_symbol_find(m, entry);
     if (!op || op->kind != IR_FUNC_FUNC || !ir_func_body(op)) {
-        return diag_error(sink, DIAG_I0304, (DiagSpan){0}, "the module has no function '%s' with a body",
-                          entry);
+        return diag_error(sink, DIAG_I0304, (DiagSpan){0},
+                          "the module has no function '%s' with a body", entry);
     }
     const IrInterpOptions defaults = {0};
     Interp in = {0};

@@ -1,30 +1,31 @@
-// The reference interpreter for levels 1 and 2: it defines what IR means (docs/ir.md, "Execution").
+// The reference interpreter for levels 1 and 2: it defines what IR means (docs/ir.md, "Execution"). The
+// module must have passed ir_verify.
 #ifndef INGOT_IR_INTERP_H
 #define INGOT_IR_INTERP_H
 
 #include "ir/ir.h"
 
-// An argument or result: a scalar in bits (integers sign-extended, floats in their own format), or the
-// row-major packed bytes of a tensor or memref. A memref argument is written in place.
+// An argument or result: a scalar in bits (integers sign-extended, floats in their own format), or
+// the row-major packed bytes of a tensor or memref. A memref argument is written in place.
 typedef struct IrInterpValue {
     const IrType *type;
     uint64_t bits;
-    void *data;         // borrowed for arguments; results: owned, freed by ir_interp_result_deinit
+    void *data; // borrowed for arguments; results: owned, freed by ir_interp_result_deinit
     uint64_t len_bytes;
 } IrInterpValue;
 
 typedef struct IrInterpOptions {
-    uint64_t max_ops;      // stops a runaway program (diagnostic), 0 = no limit
-    uint64_t max_bytes;    // bound on live tensor bytes, 0 = 4 GiB
-    StrBuf *print_output;  // what the test driver's print calls write; NULL = refuse them
+    uint64_t max_ops;        // stops a runaway program (diagnostic), 0 = no limit
+    uint64_t max_bytes;      // bound on live tensor bytes, 0 = 4 GiB
+    StrBuf *print_output;    // what the test driver's print calls write; NULL = refuse them
     uint32_t parallel_order; // of scf.parallel/forall: 0 program, 1 reverse, else seed of a shuffle
 } IrInterpOptions;
 
-// Calls function `entry`. results has room for the function's results. Faults of the program (index out
-// of range, undefined data read, division by zero, ...) are diagnostics with the op's location.
+// Calls function `entry`. results has room for the function's results. Faults of the program (index
+// out of range, undefined data read, division by zero, ...) are diagnostics with the op's location.
 Status ir_interp_call(IrModule *m, const char *entry, size_t num_args, const IrInterpValue *args,
-                      size_t num_results, IrInterpValue *out_results, const IrInterpOptions *options,
-                      DiagSink *sink) MUST_USE;
+                      size_t num_results, IrInterpValue *out_results,
+                      const IrInterpOptions *options, DiagSink *sink) MUST_USE;
 void ir_interp_result_deinit(IrInterpValue *result);
 
 #endif

@@ -1,5 +1,5 @@
-// Affine maps in the interpreter: coefficient tables where a map is linear, tree evaluation elsewhere;
-// and affine.apply, affine.min, affine.max.
+// Affine maps in the interpreter: coefficient tables where a map is linear, tree evaluation
+// elsewhere; and affine.apply, affine.min, affine.max.
 #include "ir/interp_internal.h"
 
 // Adds scale * expr to coeffs and constant; false if expr is not linear or a number overflows.
@@ -43,9 +43,8 @@ const InterpMap *interp_map_new(InterpDecoder *d, const IrAffineMap *map) {
     out->constants = constants;
     out->is_linear = true;
     for (uint32_t r = 0; r < map->num_results; r++) {
-        out->is_linear = out->is_linear &&
-                         linear_add(map->results[r], map->num_dims, 1, coeffs + r * out->num_inputs,
-                                    &constants[r]);
+        out->is_linear = out->is_linear && linear_add(map->results[r], map->num_dims, 1,
+                                                      coeffs + r * out->num_inputs, &constants[r]);
     }
     return out;
 }

@@ -1,6 +1,7 @@
-// The interpreter's memory: buffers with byte tracking. Undefined bytes are filled with ones (a NaN in
-// every float format) and tracked, so that a read of them is a fault; the bytes of an arena remember
-// the view that last wrote them, so that a plan that lets two live buffers overlap is a fault too.
+// The interpreter's memory: buffers with byte tracking. Undefined bytes are filled with ones (a NaN
+// in every float format) and tracked, so that a read of them is a fault; the bytes of an arena
+// remember the view that last wrote them, so that a plan that lets two live buffers overlap is a
+// fault too.
 #include <stdlib.h>
 
 #include "ir/interp_internal.h"
@@ -67,8 +68,10 @@ void interp_buffer_free(Interp *in, InterpBuffer *buffer) {
 void interp_buffer_unref(Interp *in, InterpBuffer *buffer) {
     if (!buffer || --buffer->refs) return;
     interp_buffer_free(in, buffer);
-    if (buffer->prev) buffer->prev->next = buffer->next;
-    else in->buffers = buffer->next;
+    if (buffer->prev)
+        buffer->prev->next = buffer->next;
+    else
+        in->buffers = buffer->next;
     if (buffer->next) buffer->next->prev = buffer->prev;
     buffer->next = in->free_buffers;
     in->free_buffers = buffer;
@@ -131,7 +134,8 @@ bool interp_track_read(Interp *in, const IrOp *op, const InterpBuffer *buffer, u
     if (buffer->defined) {
         const uint8_t *hole = memchr(buffer->defined + at, 0, (size_t)len);
         if (!hole) return true;
-        return interp_fault(in, op, "reads undefined data (byte %lld of its buffer was never written)",
+        return interp_fault(in, op,
+                            "reads undefined data (byte %lld of its buffer was never written)",
                             (long long)(hole - buffer->defined));
     }
     if (!buffer->writer) return true;
@@ -141,8 +145,10 @@ bool interp_track_read(Interp *in, const IrOp *op, const InterpBuffer *buffer, u
             return interp_fault(in, op, "reads undefined data (arena byte %lld was never written)",
                                 (long long)i);
         }
-        return interp_fault(in, op, "reads arena byte %lld through another view than the one that "
-                            "last wrote it: two live buffers overlap", (long long)i);
+        return interp_fault(in, op,
+                            "reads arena byte %lld through another view than the one that "
+                            "last wrote it: two live buffers overlap",
+                            (long long)i);
     }
     return true;
 }
@@ -159,15 +165,15 @@ bool interp_check_read(Interp *in, const IrOp *op, const InterpBuffer *buffer, u
     return !interp_is_tracked(buffer) || interp_track_read(in, op, buffer, view_id, at, len);
 }
 
-bool interp_check_write(Interp *in, const IrOp *op, InterpBuffer *buffer, uint64_t view_id, int64_t at,
-                        int64_t len) {
+bool interp_check_write(Interp *in, const IrOp *op, InterpBuffer *buffer, uint64_t view_id,
+                        int64_t at, int64_t len) {
     if (!check_range(in, op, buffer, at, len)) return false;
     if (interp_is_tracked(buffer)) interp_track_write(buffer, view_id, at, len);
     return true;
 }
 
-void interp_copy_bytes(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at, const InterpBuffer *src,
-                       int64_t src_at, int64_t len) {
+void interp_copy_bytes(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at,
+                       const InterpBuffer *src, int64_t src_at, int64_t len) {
     if (len <= 0) return;
     memmove(dst->data + dst_at, src->data + src_at, (size_t)len);
     if (!dst->defined && !dst->writer) {
@@ -180,18 +186,23 @@ void interp_copy_bytes(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at, con
         bool is_defined = src->defined  ? src->defined[src_at + i]
                           : src->writer ? src->writer[src_at + i] != 0
                                         : true;
-        if (dst->defined) dst->defined[dst_at + i] = is_defined;
-        else dst->writer[dst_at + i] = is_defined ? (uint32_t)dst_view : 0;
+        if (dst->defined)
+            dst->defined[dst_at + i] = is_defined;
+        else
+            dst->writer[dst_at + i] = is_defined ? (uint32_t)dst_view : 0;
     }
 }
 
-bool interp_shape_bytes(const int64_t *sizes, uint32_t rank, uint32_t elem_bytes, int64_t *out_bytes) {
+bool interp_shape_bytes(const int64_t *sizes, uint32_t rank, uint32_t elem_bytes,
+                        int64_t *out_bytes) {
     int64_t total = elem_bytes;
     bool is_empty = false;
     for (uint32_t i = 0; i < rank; i++) {
         if (sizes[i] < 0) return false;
-        if (sizes[i] == 0) is_empty = true;
-        else if (__builtin_mul_overflow(total, sizes[i], &total)) return false;
+        if (sizes[i] == 0)
+            is_empty = true;
+        else if (__builtin_mul_overflow(total, sizes[i], &total))
+            return false;
     }
     *out_bytes = is_empty ? 0 : total;
     return true;
@@ -206,8 +217,8 @@ void interp_view_set_strides(InterpView *view, uint32_t rank) {
     }
 }
 
-bool interp_tensor_new(Interp *in, const IrOp *op, InterpView *view, uint32_t rank, uint32_t elem_bytes,
-                       bool is_defined) {
+bool interp_tensor_new(Interp *in, const IrOp *op, InterpView *view, uint32_t rank,
+                       uint32_t elem_bytes, bool is_defined) {
     int64_t len;
     if (!interp_shape_bytes(view->dims, rank, elem_bytes, &len)) {
         return interp_fault(in, op, "has a negative size or more than 2^63 bytes");

@@ -49,7 +49,8 @@ static bool run_for(Interp *in, const InterpInst *inst, uint64_t *frame) {
                     (int64_t)frame[inst->src[1]], (int64_t)frame[inst->src[2]]);
 }
 
-static int64_t bound(const InterpMap *map, const uint32_t *slots, const uint64_t *frame, bool is_lower) {
+static int64_t bound(const InterpMap *map, const uint32_t *slots, const uint64_t *frame,
+                     bool is_lower) {
     int64_t inputs[INTERP_MAX_OPERANDS];
     for (uint32_t i = 0; i < map->num_inputs; i++) inputs[i] = (int64_t)frame[slots[i]];
     int64_t best = interp_map_eval(map, 0, inputs);
@@ -222,8 +223,8 @@ static uint64_t order_at(const Order *order, uint64_t n) {
     return order->kind ? order->count - 1 - n : n;
 }
 
-static void loop_bounds(const InterpForall *info, const uint64_t *frame, int64_t *lower, int64_t *upper,
-                        int64_t *step) {
+static void loop_bounds(const InterpForall *info, const uint64_t *frame, int64_t *lower,
+                        int64_t *upper, int64_t *step) {
     if (!info->lower_map) {
         interp_mixed_get(&info->lower, frame, lower);
         interp_mixed_get(&info->upper, frame, upper);
@@ -260,7 +261,8 @@ static bool run_iterations(Interp *in, const InterpInst *inst, uint64_t *frame) 
     uint64_t counts[INTERP_MAX_LOOPS], total = 1;
     loop_bounds(info, frame, lower, upper, step);
     for (uint32_t i = 0; i < info->num_loops; i++) {
-        if (step[i] <= 0) return interp_fault(in, inst->op, "has the step %lld", (long long)step[i]);
+        if (step[i] <= 0)
+            return interp_fault(in, inst->op, "has the step %lld", (long long)step[i]);
         uint64_t span = upper[i] > lower[i] ? (uint64_t)upper[i] - (uint64_t)lower[i] : 0;
         counts[i] = span ? (span - 1) / (uint64_t)step[i] + 1 : 0;
         if (!size_mul(total, counts[i], &total)) {
@@ -273,8 +275,7 @@ static bool run_iterations(Interp *in, const InterpInst *inst, uint64_t *frame) 
     for (uint64_t n = 0; is_good && n < total; n++) {
         uint64_t at = order_at(&order, n);
         for (uint32_t i = info->num_loops; i-- > 0;) {
-            frame[info->body->args[i]] =
-                (uint64_t)lower[i] + at % counts[i] * (uint64_t)step[i];
+            frame[info->body->args[i]] = (uint64_t)lower[i] + at % counts[i] * (uint64_t)step[i];
             at /= counts[i];
         }
         // Each iteration sees the shared tensors as they were before the loop.
@@ -298,7 +299,8 @@ static bool run_forall(Interp *in, const InterpInst *inst, uint64_t *frame) {
         interp_move(&move, frame, frame + info->current[i]);
         interp_move(&move, frame, frame + info->results[i]);
         // The results are written while the iterations read the originals.
-        if (!interp_buffer_own(in, inst->op, &interp_view(frame, info->results[i])->buffer)) return false;
+        if (!interp_buffer_own(in, inst->op, &interp_view(frame, info->results[i])->buffer))
+            return false;
     }
     if (!run_iterations(in, inst, frame)) return false;
     for (uint32_t i = 0; i < info->num_shared; i++) interp_release(in, frame, info->current[i]);
@@ -308,8 +310,8 @@ static bool run_forall(Interp *in, const InterpInst *inst, uint64_t *frame) {
 static bool decode_parallel_body(InterpDecoder *d, const IrOp *op, InterpForall *info) {
     const InterpForall *outer = d->forall;
     d->forall = info;
-    info->body = op->num_regions && ir_op_block(op, 0) ? interp_decode_block(d, ir_op_block(op, 0))
-                                                       : NULL;
+    info->body =
+        op->num_regions && ir_op_block(op, 0) ? interp_decode_block(d, ir_op_block(op, 0)) : NULL;
     d->forall = outer;
     return info->body != NULL;
 }
@@ -353,7 +355,8 @@ static bool operands_of_segment(InterpDecoder *d, const IrOp *op, uint32_t segme
                                 InterpMixed *out) {
     int64_t *values = INTERP_ARRAY(d, int64_t, count + 1);
     uint32_t *slots = INTERP_ARRAY(d, uint32_t, count + 1);
-    if (op->segments[segment] != count) return interp_refuse(d->in, op, "has bounds that do not fit");
+    if (op->segments[segment] != count)
+        return interp_refuse(d->in, op, "has bounds that do not fit");
     uint32_t first = ir_op_segment_start(op, segment);
     for (uint32_t i = 0; i < count; i++) {
         values[i] = IR_DYNAMIC;
@@ -431,7 +434,8 @@ static bool end_parallel(InterpDecoder *d, const IrOp *op, const InterpForall *f
         ((uint32_t *)(uintptr_t)forall->reduced)[i] = interp_slot(d, ir_op_operand(op, i));
         forall->reductions[i] = interp_decode_block(d, block);
         if (!forall->reductions[i]) return false;
-        if (forall->reductions[i]->num_yields != 1) return interp_refuse(d->in, op, "has a bad region");
+        if (forall->reductions[i]->num_yields != 1)
+            return interp_refuse(d->in, op, "has a bad region");
     }
     return true;
 }
@@ -467,8 +471,9 @@ bool interp_decode_affine_parallel(InterpDecoder *d, const IrOp *op) {
     info->op = op;
     info->num_loops = info->lower_map->map->num_results;
     if (op->num_results || !block || block->num_args != info->num_loops ||
-        info->num_loops > INTERP_MAX_LOOPS || info->upper_map->map->num_results != info->num_loops ||
-        !steps || steps->kind != IR_ATTR_ARRAY || steps->num_elems != info->num_loops ||
+        info->num_loops > INTERP_MAX_LOOPS ||
+        info->upper_map->map->num_results != info->num_loops || !steps ||
+        steps->kind != IR_ATTR_ARRAY || steps->num_elems != info->num_loops ||
         !is_one_per_loop(ir_op_attr(op, "lowerBoundsGroups"), info->num_loops) ||
         !is_one_per_loop(ir_op_attr(op, "upperBoundsGroups"), info->num_loops)) {
         return interp_refuse(d->in, op, "has reductions, or bounds of several expressions");

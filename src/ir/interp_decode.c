@@ -13,7 +13,8 @@ bool interp_is_view(const IrType *type) {
 uint64_t interp_type_words(const IrType *type) {
     if (ir_type_is_scalar(type)) return 1;
     if (interp_is_view(type)) {
-        return type->rank > INTERP_MAX_RANK ? UINT64_MAX : INTERP_VIEW_WORDS + 2 * (uint64_t)type->rank;
+        return type->rank > INTERP_MAX_RANK ? UINT64_MAX
+                                            : INTERP_VIEW_WORDS + 2 * (uint64_t)type->rank;
     }
     if (type->kind != IR_TYPE_VECTOR) return 0;
     int64_t lanes = ir_type_num_elems(type);
@@ -91,8 +92,8 @@ static const IrOp *ancestor_in(const IrOp *op, const IrBlock *block) {
     return op;
 }
 
-// The latest of last and the users of value in block. A cast to an unranked type gives no value of its
-// own: whoever uses it uses the tensor.
+// The latest of last and the users of value in block. A cast to an unranked type gives no value of
+// its own: whoever uses it uses the tensor.
 static const IrOp *latest_user(const InterpDecoder *d, const IrValue *value, const IrBlock *block,
                                const IrOp *last) {
     FOR_EACH_USE(use, value) {
@@ -107,7 +108,8 @@ static const IrOp *latest_user(const InterpDecoder *d, const IrValue *value, con
     return last;
 }
 
-// Enters a tensor value of `block` at its last user there; owner is its definition if it has no use.
+// Enters a tensor value of `block` at its last user there; owner is its definition if it has no
+// use.
 static void note_last_use(InterpDecoder *d, const IrValue *value, const IrBlock *block,
                           const IrOp *owner) {
     if (value->type->kind != IR_TYPE_TENSOR) return;
@@ -124,7 +126,8 @@ static void note_last_uses(InterpDecoder *d, const IrBlock *block) {
         d->in->position[op->index] = position++;
         d->in->release_head[op->index] = 0;
     }
-    for (uint32_t i = 0; i < block->num_args; i++) note_last_use(d, block->args[i], block, block->first);
+    for (uint32_t i = 0; i < block->num_args; i++)
+        note_last_use(d, block->args[i], block, block->first);
     FOR_EACH_OP(op, block) {
         for (uint32_t i = 0; i < op->num_results; i++) note_last_use(d, &op->results[i], block, op);
     }
@@ -136,7 +139,8 @@ bool interp_consumes(const InterpDecoder *d, const IrOp *op, uint32_t i) {
     const IrBlock *home = value->def_op ? value->def_op->block : value->def_block;
     if (home != op->block) return false;
     bool is_last = false;
-    for (uint32_t v = d->in->release_head[op->index]; v && !is_last; v = d->in->release_next[v - 1]) {
+    for (uint32_t v = d->in->release_head[op->index]; v && !is_last;
+         v = d->in->release_next[v - 1]) {
         is_last = v - 1 == value->index;
     }
     if (!is_last) return false;
@@ -178,8 +182,8 @@ static void decode_yields(InterpDecoder *d, const IrOp *op) {
     for (uint32_t i = 0; i < op->num_operands; i++) {
         block->yields[i] = interp_move_of(d, op, i);
     }
-    // What the terminator is the last user of and does not take over (it uses it twice) is shared by
-    // the moves and released with them.
+    // What the terminator is the last user of and does not take over (it uses it twice) is shared
+    // by the moves and released with them.
     uint32_t num_left = 0;
     for (uint32_t v = d->in->release_head[op->index]; v; v = d->in->release_next[v - 1]) num_left++;
     block->leftovers = INTERP_ARRAY(d, uint32_t, num_left + 1);
@@ -209,7 +213,8 @@ static bool decode_constant(InterpDecoder *d, const IrOp *op) {
         for (uint64_t i = 0; i < num_words; i++) words[i] = ir_attr_dense_elem(value, (int64_t)i);
         if (ir_type_is_int_or_index(type->elem)) {
             uint32_t width = ir_type_bits(type->elem);
-            for (uint64_t i = 0; i < num_words; i++) words[i] = (uint64_t)interp_sext(words[i], width);
+            for (uint64_t i = 0; i < num_words; i++)
+                words[i] = (uint64_t)interp_sext(words[i], width);
         }
     } else if (value->kind == IR_ATTR_DENSE && type->kind == IR_TYPE_TENSOR) {
         InterpView *view = (InterpView *)(void *)words;
@@ -225,8 +230,8 @@ static bool decode_constant(InterpDecoder *d, const IrOp *op) {
     return true;
 }
 
-// A tensor constant is shared with every use: its release must not drop the image's reference, so the
-// frame takes one more where the constant stands.
+// A tensor constant is shared with every use: its release must not drop the image's reference, so
+// the frame takes one more where the constant stands.
 static bool run_tensor_constant(Interp *in, const InterpInst *inst, uint64_t *frame) {
     (void)in;
     const uint64_t *words = inst->info;
@@ -254,7 +259,8 @@ static bool decode_poison(InterpDecoder *d, const IrOp *op) {
         return interp_refuse(d->in, op, "has a type without values");
     }
     uint64_t *words = INTERP_ARRAY(d, uint64_t, num_words);
-    uint64_t word = ir_type_is_float(elem) ? interp_zext(UINT64_MAX, ir_type_bits(elem)) : UINT64_MAX;
+    uint64_t word =
+        ir_type_is_float(elem) ? interp_zext(UINT64_MAX, ir_type_bits(elem)) : UINT64_MAX;
     for (uint64_t i = 0; i < num_words; i++) words[i] = word;
     interp_constant(d, interp_result(d, op, 0), (uint32_t)num_words, words);
     return true;
@@ -271,28 +277,59 @@ static bool decode_nothing(InterpDecoder *d, const IrOp *op) {
 static const InterpDecode decoders[NUM_IR_OP_KINDS] = {
     [IR_FUNC_CALL] = interp_decode_call,
     [IR_ARITH_CONSTANT] = decode_arith_constant,
-    [IR_ARITH_ADDF] = ELEMENTWISE, [IR_ARITH_SUBF] = ELEMENTWISE, [IR_ARITH_MULF] = ELEMENTWISE,
-    [IR_ARITH_DIVF] = ELEMENTWISE, [IR_ARITH_NEGF] = ELEMENTWISE,
-    [IR_ARITH_MAXIMUMF] = ELEMENTWISE, [IR_ARITH_MINIMUMF] = ELEMENTWISE,
-    [IR_ARITH_MAXNUMF] = ELEMENTWISE, [IR_ARITH_MINNUMF] = ELEMENTWISE,
-    [IR_ARITH_CMPF] = interp_decode_cmp, [IR_ARITH_CMPI] = interp_decode_cmp,
+    [IR_ARITH_ADDF] = ELEMENTWISE,
+    [IR_ARITH_SUBF] = ELEMENTWISE,
+    [IR_ARITH_MULF] = ELEMENTWISE,
+    [IR_ARITH_DIVF] = ELEMENTWISE,
+    [IR_ARITH_NEGF] = ELEMENTWISE,
+    [IR_ARITH_MAXIMUMF] = ELEMENTWISE,
+    [IR_ARITH_MINIMUMF] = ELEMENTWISE,
+    [IR_ARITH_MAXNUMF] = ELEMENTWISE,
+    [IR_ARITH_MINNUMF] = ELEMENTWISE,
+    [IR_ARITH_CMPF] = interp_decode_cmp,
+    [IR_ARITH_CMPI] = interp_decode_cmp,
     [IR_ARITH_SELECT] = interp_decode_select,
-    [IR_ARITH_EXTF] = interp_decode_cast, [IR_ARITH_TRUNCF] = interp_decode_cast,
-    [IR_ARITH_SITOFP] = interp_decode_cast, [IR_ARITH_UITOFP] = interp_decode_cast,
-    [IR_ARITH_FPTOSI] = interp_decode_cast, [IR_ARITH_FPTOUI] = interp_decode_cast,
-    [IR_ARITH_EXTSI] = interp_decode_cast, [IR_ARITH_EXTUI] = interp_decode_cast,
-    [IR_ARITH_TRUNCI] = interp_decode_cast, [IR_ARITH_BITCAST] = interp_decode_cast,
-    [IR_ARITH_INDEX_CAST] = interp_decode_cast, [IR_ARITH_INDEX_CASTUI] = interp_decode_cast,
-    [IR_ARITH_ADDI] = ELEMENTWISE, [IR_ARITH_SUBI] = ELEMENTWISE, [IR_ARITH_MULI] = ELEMENTWISE,
-    [IR_ARITH_DIVSI] = ELEMENTWISE, [IR_ARITH_DIVUI] = ELEMENTWISE, [IR_ARITH_REMSI] = ELEMENTWISE,
-    [IR_ARITH_REMUI] = ELEMENTWISE, [IR_ARITH_ANDI] = ELEMENTWISE, [IR_ARITH_ORI] = ELEMENTWISE,
-    [IR_ARITH_XORI] = ELEMENTWISE, [IR_ARITH_SHLI] = ELEMENTWISE, [IR_ARITH_SHRSI] = ELEMENTWISE,
-    [IR_ARITH_SHRUI] = ELEMENTWISE, [IR_ARITH_MINSI] = ELEMENTWISE, [IR_ARITH_MAXSI] = ELEMENTWISE,
-    [IR_ARITH_MINUI] = ELEMENTWISE, [IR_ARITH_MAXUI] = ELEMENTWISE,
-    [IR_MATH_EXP] = ELEMENTWISE, [IR_MATH_LOG] = ELEMENTWISE, [IR_MATH_SQRT] = ELEMENTWISE,
-    [IR_MATH_RSQRT] = ELEMENTWISE, [IR_MATH_TANH] = ELEMENTWISE, [IR_MATH_ERF] = ELEMENTWISE,
-    [IR_MATH_SIN] = ELEMENTWISE, [IR_MATH_COS] = ELEMENTWISE, [IR_MATH_ABSF] = ELEMENTWISE,
-    [IR_MATH_FLOOR] = ELEMENTWISE, [IR_MATH_CEIL] = ELEMENTWISE, [IR_MATH_ROUNDEVEN] = ELEMENTWISE,
+    [IR_ARITH_EXTF] = interp_decode_cast,
+    [IR_ARITH_TRUNCF] = interp_decode_cast,
+    [IR_ARITH_SITOFP] = interp_decode_cast,
+    [IR_ARITH_UITOFP] = interp_decode_cast,
+    [IR_ARITH_FPTOSI] = interp_decode_cast,
+    [IR_ARITH_FPTOUI] = interp_decode_cast,
+    [IR_ARITH_EXTSI] = interp_decode_cast,
+    [IR_ARITH_EXTUI] = interp_decode_cast,
+    [IR_ARITH_TRUNCI] = interp_decode_cast,
+    [IR_ARITH_BITCAST] = interp_decode_cast,
+    [IR_ARITH_INDEX_CAST] = interp_decode_cast,
+    [IR_ARITH_INDEX_CASTUI] = interp_decode_cast,
+    [IR_ARITH_ADDI] = ELEMENTWISE,
+    [IR_ARITH_SUBI] = ELEMENTWISE,
+    [IR_ARITH_MULI] = ELEMENTWISE,
+    [IR_ARITH_DIVSI] = ELEMENTWISE,
+    [IR_ARITH_DIVUI] = ELEMENTWISE,
+    [IR_ARITH_REMSI] = ELEMENTWISE,
+    [IR_ARITH_REMUI] = ELEMENTWISE,
+    [IR_ARITH_ANDI] = ELEMENTWISE,
+    [IR_ARITH_ORI] = ELEMENTWISE,
+    [IR_ARITH_XORI] = ELEMENTWISE,
+    [IR_ARITH_SHLI] = ELEMENTWISE,
+    [IR_ARITH_SHRSI] = ELEMENTWISE,
+    [IR_ARITH_SHRUI] = ELEMENTWISE,
+    [IR_ARITH_MINSI] = ELEMENTWISE,
+    [IR_ARITH_MAXSI] = ELEMENTWISE,
+    [IR_ARITH_MINUI] = ELEMENTWISE,
+    [IR_ARITH_MAXUI] = ELEMENTWISE,
+    [IR_MATH_EXP] = ELEMENTWISE,
+    [IR_MATH_LOG] = ELEMENTWISE,
+    [IR_MATH_SQRT] = ELEMENTWISE,
+    [IR_MATH_RSQRT] = ELEMENTWISE,
+    [IR_MATH_TANH] = ELEMENTWISE,
+    [IR_MATH_ERF] = ELEMENTWISE,
+    [IR_MATH_SIN] = ELEMENTWISE,
+    [IR_MATH_COS] = ELEMENTWISE,
+    [IR_MATH_ABSF] = ELEMENTWISE,
+    [IR_MATH_FLOOR] = ELEMENTWISE,
+    [IR_MATH_CEIL] = ELEMENTWISE,
+    [IR_MATH_ROUNDEVEN] = ELEMENTWISE,
     [IR_MATH_FMA] = ELEMENTWISE,
     [IR_TENSOR_EMPTY] = interp_decode_tensor_empty,
     [IR_TENSOR_DIM] = interp_decode_dim,
@@ -386,7 +423,8 @@ static bool decode_ops(InterpDecoder *d, const IrBlock *block) {
     FOR_EACH_OP(op, block) {
         for (uint32_t i = 0; i < op->num_results; i++) {
             if (interp_type_words(op->results[i].type) == UINT64_MAX) {
-                return interp_refuse(d->in, op, "has a result of too high a rank or too many lanes");
+                return interp_refuse(d->in, op,
+                                     "has a result of too high a rank or too many lanes");
             }
         }
         if (ir_op_info(op->kind)->traits & IR_TERMINATOR) {
@@ -399,7 +437,8 @@ static bool decode_ops(InterpDecoder *d, const IrBlock *block) {
             continue;
         }
         if (!decoders[op->kind]) {
-            return interp_refuse(d->in, op, "cannot be executed: the interpreter covers levels 1 and 2");
+            return interp_refuse(d->in, op,
+                                 "cannot be executed: the interpreter covers levels 1 and 2");
         }
         if (!decoders[op->kind](d, op)) return false;
         emit_releases(d, op);
@@ -436,7 +475,8 @@ bool interp_decode_func(Interp *in, InterpFunc *func) {
     func->body = interp_decode_block(&d, ir_func_body(func->op));
     if (!func->body) return false;
     if (d.num_words > INTERP_MAX_FRAME_WORDS) {
-        return interp_limit(in, func->op, "has values of more than %d words", INTERP_MAX_FRAME_WORDS);
+        return interp_limit(in, func->op, "has values of more than %d words",
+                            INTERP_MAX_FRAME_WORDS);
     }
     func->num_words = (uint32_t)d.num_words;
     func->image = ARENA_ARRAY(&in->arena, uint64_t, d.num_words + 1);

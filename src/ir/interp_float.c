@@ -1,20 +1,20 @@
-// Float arithmetic, lane by lane. f32 and f64 are the machine's; an operation on f16 or bf16 is one f32
-// operation between exact conversions and one rounding to nearest even. Transcendental functions are
-// the C library's. Built without contraction and fast-math.
+// Float arithmetic, lane by lane. f32 and f64 are the machine's; an operation on f16 or bf16 is one
+// f32 operation between exact conversions and one rounding to nearest even. Transcendental
+// functions are the C library's. Built without contraction and fast-math.
 #include <math.h>
 
 #include "ir/interp_internal.h"
 
 #define LANES(inst) for (uint32_t l = 0; l < (inst)->lanes; l++)
 
-#define WORD_TO_F16(w) f16_to_f32((uint16_t)(w))
+#define WORD_TO_F16(w)  f16_to_f32((uint16_t)(w))
 #define WORD_TO_BF16(w) bf16_to_f32((uint16_t)(w))
-#define WORD_TO_F32(w) f32_from_bits((uint32_t)(w))
-#define WORD_TO_F64(w) f64_from_bits(w)
-#define F16_TO_WORD(x) f16_from_f32(x)
+#define WORD_TO_F32(w)  f32_from_bits((uint32_t)(w))
+#define WORD_TO_F64(w)  f64_from_bits(w)
+#define F16_TO_WORD(x)  f16_from_f32(x)
 #define BF16_TO_WORD(x) bf16_from_f32(x)
-#define F32_TO_WORD(x) f32_to_bits(x)
-#define F64_TO_WORD(x) f64_to_bits(x)
+#define F32_TO_WORD(x)  f32_to_bits(x)
+#define F64_TO_WORD(x)  f64_to_bits(x)
 
 // One handler `run_NAME_TYPE` that computes fn(a, b, c) of the operands it has.
 #define FLOAT_HANDLER(name, TYPE, T, ARGS, fn)                                                     \
@@ -43,10 +43,18 @@
 
 // NaN if any is NaN, -0 < +0.
 #define DEFINE_MIN_MAX(suffix, T)                                                                  \
-    static T add_##suffix(T a, T b) { return a + b; }                                              \
-    static T sub_##suffix(T a, T b) { return a - b; }                                              \
-    static T mul_##suffix(T a, T b) { return a * b; }                                              \
-    static T div_##suffix(T a, T b) { return a / b; }                                              \
+    static T add_##suffix(T a, T b) {                                                              \
+        return a + b;                                                                              \
+    }                                                                                              \
+    static T sub_##suffix(T a, T b) {                                                              \
+        return a - b;                                                                              \
+    }                                                                                              \
+    static T mul_##suffix(T a, T b) {                                                              \
+        return a * b;                                                                              \
+    }                                                                                              \
+    static T div_##suffix(T a, T b) {                                                              \
+        return a / b;                                                                              \
+    }                                                                                              \
     static T pick_##suffix(T a, T b, bool want_larger) {                                           \
         if (a == b) return (__builtin_signbit(a) != 0) == want_larger ? b : a;                     \
         return (a > b) == want_larger ? a : b;                                                     \
@@ -67,8 +75,12 @@ DEFINE_MIN_MAX(f32, float)
 DEFINE_MIN_MAX(f64, double)
 
 // Two roundings: that of the root and that of the quotient.
-static float rsqrt_f32(float a) { return 1.0f / sqrtf(a); }
-static double rsqrt_f64(double a) { return 1.0 / sqrt(a); }
+static float rsqrt_f32(float a) {
+    return 1.0f / sqrtf(a);
+}
+static double rsqrt_f64(double a) {
+    return 1.0 / sqrt(a);
+}
 
 FLOAT_OP(addf, ARGS2, add_f32, add_f64)
 FLOAT_OP(subf, ARGS2, sub_f32, sub_f64)
@@ -95,21 +107,33 @@ FLOAT_HANDLER(fma, F32, float, ARGS3, fmaf)
 FLOAT_HANDLER(fma, F64, double, ARGS3, fma)
 
 #define ROW(kind, name)                                                                            \
-    [kind] = {[IR_TYPE_F16] = run_##name##_F16, [IR_TYPE_BF16] = run_##name##_BF16,                \
-              [IR_TYPE_F32] = run_##name##_F32, [IR_TYPE_F64] = run_##name##_F64}
+    [kind] = {[IR_TYPE_F16] = run_##name##_F16,                                                    \
+              [IR_TYPE_BF16] = run_##name##_BF16,                                                  \
+              [IR_TYPE_F32] = run_##name##_F32,                                                    \
+              [IR_TYPE_F64] = run_##name##_F64}
 
 InterpRun interp_float_op(IrOpKind kind, IrTypeKind type) {
     static const InterpRun runs[NUM_IR_OP_KINDS][IR_TYPE_F64 + 1] = {
-        ROW(IR_ARITH_ADDF, addf),         ROW(IR_ARITH_SUBF, subf),
-        ROW(IR_ARITH_MULF, mulf),         ROW(IR_ARITH_DIVF, divf),
-        ROW(IR_ARITH_NEGF, negf),         ROW(IR_ARITH_MAXIMUMF, maximumf),
-        ROW(IR_ARITH_MINIMUMF, minimumf), ROW(IR_ARITH_MAXNUMF, maxnumf),
-        ROW(IR_ARITH_MINNUMF, minnumf),   ROW(IR_MATH_EXP, exp),
-        ROW(IR_MATH_LOG, log),            ROW(IR_MATH_SQRT, sqrt),
-        ROW(IR_MATH_RSQRT, rsqrt),        ROW(IR_MATH_TANH, tanh),
-        ROW(IR_MATH_ERF, erf),            ROW(IR_MATH_SIN, sin),
-        ROW(IR_MATH_COS, cos),            ROW(IR_MATH_ABSF, absf),
-        ROW(IR_MATH_FLOOR, floor),        ROW(IR_MATH_CEIL, ceil),
+        ROW(IR_ARITH_ADDF, addf),
+        ROW(IR_ARITH_SUBF, subf),
+        ROW(IR_ARITH_MULF, mulf),
+        ROW(IR_ARITH_DIVF, divf),
+        ROW(IR_ARITH_NEGF, negf),
+        ROW(IR_ARITH_MAXIMUMF, maximumf),
+        ROW(IR_ARITH_MINIMUMF, minimumf),
+        ROW(IR_ARITH_MAXNUMF, maxnumf),
+        ROW(IR_ARITH_MINNUMF, minnumf),
+        ROW(IR_MATH_EXP, exp),
+        ROW(IR_MATH_LOG, log),
+        ROW(IR_MATH_SQRT, sqrt),
+        ROW(IR_MATH_RSQRT, rsqrt),
+        ROW(IR_MATH_TANH, tanh),
+        ROW(IR_MATH_ERF, erf),
+        ROW(IR_MATH_SIN, sin),
+        ROW(IR_MATH_COS, cos),
+        ROW(IR_MATH_ABSF, absf),
+        ROW(IR_MATH_FLOOR, floor),
+        ROW(IR_MATH_CEIL, ceil),
         ROW(IR_MATH_ROUNDEVEN, roundeven),
         [IR_MATH_FMA] = {[IR_TYPE_F32] = run_fma_F32, [IR_TYPE_F64] = run_fma_F64},
         [IR_VECTOR_FMA] = {[IR_TYPE_F32] = run_fma_F32, [IR_TYPE_F64] = run_fma_F64},

@@ -1,13 +1,15 @@
-// How the interpreter works inside. A function is decoded once into flat instruction lists: every value
-// has a fixed place in the frame of its function, attributes and maps are resolved, and constants lie in
-// a template the frame is copied from. An instruction is a function pointer and its places.
+// How the interpreter works inside. A function is decoded once into flat instruction lists: every
+// value has a fixed place in the frame of its function, attributes and maps are resolved, and
+// constants lie in a template the frame is copied from. An instruction is a function pointer and
+// its places.
 //
-// Words: a scalar or lane takes one 64-bit word: integers sign-extended from their width (true is -1),
-// floats as bits in their own format. A vector takes a word per lane, a tensor or memref a View.
+// Words: a scalar or lane takes one 64-bit word: integers sign-extended from their width (true is
+// -1), floats as bits in their own format. A vector takes a word per lane, a tensor or memref a
+// View.
 //
 // Tensors have value semantics on reference-counted dense buffers: whoever holds the last reference
-// writes in place. Each tensor value is released after its last use in its block; an operation that is
-// that last use may take the reference over ("consume").
+// writes in place. Each tensor value is released after its last use in its block; an operation that
+// is that last use may take the reference over ("consume").
 #ifndef INGOT_IR_INTERP_INTERNAL_H
 #define INGOT_IR_INTERP_INTERNAL_H
 
@@ -26,8 +28,15 @@ enum {
 
 // How an element lies in memory.
 typedef enum InterpMem {
-    INTERP_MEM_I1, INTERP_MEM_I4, INTERP_MEM_I8, INTERP_MEM_I16, INTERP_MEM_I32, INTERP_MEM_64,
-    INTERP_MEM_F16, INTERP_MEM_BF16, INTERP_MEM_F32,
+    INTERP_MEM_I1,
+    INTERP_MEM_I4,
+    INTERP_MEM_I8,
+    INTERP_MEM_I16,
+    INTERP_MEM_I32,
+    INTERP_MEM_64,
+    INTERP_MEM_F16,
+    INTERP_MEM_BF16,
+    INTERP_MEM_F32,
 } InterpMem;
 
 // Bytes behind tensors and memrefs. Exactly one of the trackers may be there; none: all is defined.
@@ -61,9 +70,9 @@ struct InterpInst {
     InterpRun run;
     uint32_t dst, src[3]; // places in the frame
     uint32_t lanes;
-    uint32_t width;       // integers: bits
-    const void *info;     // what else the instruction needs
-    const IrOp *op;       // for diagnostics
+    uint32_t width;   // integers: bits
+    const void *info; // what else the instruction needs
+    const IrOp *op;   // for diagnostics
 };
 
 // A value handed on: by a terminator, to a call, to a loop.
@@ -80,7 +89,7 @@ typedef struct InterpBlock {
     uint32_t num_args;
     InterpMove *yields; // operands of the terminator
     uint32_t num_yields;
-    uint32_t scratch; // place for all yielded values on their way
+    uint32_t scratch;    // place for all yielded values on their way
     uint32_t *leftovers; // tensors whose last user is the terminator: released after the moves
     uint32_t num_leftovers;
     const IrOp *op; // for diagnostics
@@ -103,15 +112,16 @@ struct Interp {
     IrModule *module;
     const IrInterpOptions *options;
     DiagSink *sink;
-    Arena arena; // everything decoded
+    Arena arena;             // everything decoded
     InterpFunc **func_of_op; // by op index, of functions called so far
     uint32_t *slot_of_value; // by value index; INTERP_NO_SLOT
     uint32_t *position;      // by op index: place in its block
-    uint32_t *release_head;  // by op index: value index + 1 of the first value it is the last user of
-    uint32_t *release_next;  // by value index
-    InterpBuffer *buffers;     // all live ones
+    uint32_t
+        *release_head; // by op index: value index + 1 of the first value it is the last user of
+    uint32_t *release_next; // by value index
+    InterpBuffer *buffers;  // all live ones
     InterpBuffer *free_buffers;
-    InterpBuffer **globals;    // by op index, created on first use
+    InterpBuffer **globals; // by op index, created on first use
     uint64_t live_bytes, max_bytes;
     uint64_t num_ops, max_ops;
     uint64_t random;
@@ -167,15 +177,15 @@ static inline int64_t interp_attr_int(const IrOp *op, const char *name, int64_t 
     const IrAttr *attr = ir_op_attr(op, name);
     return attr && (attr->kind == IR_ATTR_INT || attr->kind == IR_ATTR_BOOL) ? attr->i : otherwise;
 }
-#define INTERP_INFO(d, T) ARENA_NEW(&(d)->in->arena, T)
+#define INTERP_INFO(d, T)     ARENA_NEW(&(d)->in->arena, T)
 #define INTERP_ARRAY(d, T, n) ARENA_ARRAY(&(d)->in->arena, T, n)
 
 // ---- running (interp.c)
 bool interp_run_block(Interp *in, const InterpBlock *block, uint64_t *frame);
 // Copies a value out of the frame to `to`; a tensor's reference moves or is shared.
 void interp_move(const InterpMove *move, uint64_t *frame, uint64_t *to);
-// Hands the terminator's values to the places of to_frame and releases what is left of the block. All
-// are read before any is written.
+// Hands the terminator's values to the places of to_frame and releases what is left of the block.
+// All are read before any is written.
 void interp_yield(Interp *in, const InterpBlock *block, uint64_t *frame, uint64_t *to_frame,
                   const uint32_t *to);
 // Counts n executed operations against the limit.
@@ -199,25 +209,28 @@ void interp_buffer_set_defined(InterpBuffer *buffer); // all of it
 // Checks [at, at + len) for reading or writing; marks it when written.
 bool interp_check_read(Interp *in, const IrOp *op, const InterpBuffer *buffer, uint64_t view_id,
                        int64_t at, int64_t len);
-bool interp_check_write(Interp *in, const IrOp *op, InterpBuffer *buffer, uint64_t view_id, int64_t at,
-                        int64_t len);
+bool interp_check_write(Interp *in, const IrOp *op, InterpBuffer *buffer, uint64_t view_id,
+                        int64_t at, int64_t len);
 bool interp_track_read(Interp *in, const IrOp *op, const InterpBuffer *buffer, uint64_t view_id,
                        int64_t at, int64_t len);
-static inline bool interp_is_tracked(const InterpBuffer *b) { return b->defined || b->writer; }
+static inline bool interp_is_tracked(const InterpBuffer *b) {
+    return b->defined || b->writer;
+}
 void interp_track_write(InterpBuffer *buffer, uint64_t view_id, int64_t at, int64_t len);
 // Copies bytes with their tracking; no read check: moving undefined bytes is no use of them.
-void interp_copy_bytes(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at, const InterpBuffer *src,
-                       int64_t src_at, int64_t len);
+void interp_copy_bytes(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at,
+                       const InterpBuffer *src, int64_t src_at, int64_t len);
 // Total bytes of a shape; false on overflow or a negative size.
-bool interp_shape_bytes(const int64_t *sizes, uint32_t rank, uint32_t elem_bytes, int64_t *out_bytes);
+bool interp_shape_bytes(const int64_t *sizes, uint32_t rank, uint32_t elem_bytes,
+                        int64_t *out_bytes);
 void interp_view_set_strides(InterpView *view, uint32_t rank);
 // Writes all elements of a dense attribute of this type, row-major.
 void interp_dense_store(const IrAttr *dense, const IrType *type, uint8_t *out);
 bool interp_view_copy(Interp *in, const IrOp *op, const InterpView *src, const InterpView *dst,
                       uint32_t rank, uint32_t elem_bytes); // interp_memref.c
 // A new dense tensor at slot `dst` with the sizes already in its view.
-bool interp_tensor_new(Interp *in, const IrOp *op, InterpView *view, uint32_t rank, uint32_t elem_bytes,
-                       bool is_defined);
+bool interp_tensor_new(Interp *in, const IrOp *op, InterpView *view, uint32_t rank,
+                       uint32_t elem_bytes, bool is_defined);
 
 static inline InterpView *interp_view(uint64_t *frame, uint32_t slot) {
     return (InterpView *)(void *)(frame + slot);
@@ -232,19 +245,41 @@ static inline uint64_t interp_zext(uint64_t word, uint32_t width) {
 }
 
 // Products of sizes and strides: wraps instead of overflowing; accesses are checked by their bytes.
-static inline int64_t interp_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+static inline int64_t interp_mul(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
 
 static inline uint64_t interp_load(InterpMem mem, const uint8_t *p) {
     switch (mem) {
-    case INTERP_MEM_I1: return (uint64_t)-(int64_t)(*p & 1);
+    case INTERP_MEM_I1: return (uint64_t) - (int64_t)(*p & 1);
     case INTERP_MEM_I4: return (uint64_t)interp_sext(*p, 4);
     case INTERP_MEM_I8: return (uint64_t)(int64_t)(int8_t)*p;
-    case INTERP_MEM_I16: { int16_t v; memcpy(&v, p, 2); return (uint64_t)(int64_t)v; }
-    case INTERP_MEM_I32: { int32_t v; memcpy(&v, p, 4); return (uint64_t)(int64_t)v; }
-    case INTERP_MEM_64: { uint64_t v; memcpy(&v, p, 8); return v; }
+    case INTERP_MEM_I16: {
+        int16_t v;
+        memcpy(&v, p, 2);
+        return (uint64_t)(int64_t)v;
+    }
+    case INTERP_MEM_I32: {
+        int32_t v;
+        memcpy(&v, p, 4);
+        return (uint64_t)(int64_t)v;
+    }
+    case INTERP_MEM_64: {
+        uint64_t v;
+        memcpy(&v, p, 8);
+        return v;
+    }
     case INTERP_MEM_F16:
-    case INTERP_MEM_BF16: { uint16_t v; memcpy(&v, p, 2); return v; }
-    case INTERP_MEM_F32: { uint32_t v; memcpy(&v, p, 4); return v; }
+    case INTERP_MEM_BF16: {
+        uint16_t v;
+        memcpy(&v, p, 2);
+        return v;
+    }
+    case INTERP_MEM_F32: {
+        uint32_t v;
+        memcpy(&v, p, 4);
+        return v;
+    }
     }
     return 0;
 }
@@ -256,9 +291,17 @@ static inline void interp_store(InterpMem mem, uint8_t *p, uint64_t word) {
     case INTERP_MEM_I8: *p = (uint8_t)word; return;
     case INTERP_MEM_I16:
     case INTERP_MEM_F16:
-    case INTERP_MEM_BF16: { uint16_t v = (uint16_t)word; memcpy(p, &v, 2); return; }
+    case INTERP_MEM_BF16: {
+        uint16_t v = (uint16_t)word;
+        memcpy(p, &v, 2);
+        return;
+    }
     case INTERP_MEM_I32:
-    case INTERP_MEM_F32: { uint32_t v = (uint32_t)word; memcpy(p, &v, 4); return; }
+    case INTERP_MEM_F32: {
+        uint32_t v = (uint32_t)word;
+        memcpy(p, &v, 4);
+        return;
+    }
     case INTERP_MEM_64: memcpy(p, &word, 8); return;
     }
 }
@@ -276,8 +319,8 @@ InterpRun interp_combine_op(const char *kind, const IrType *elem);
 // ---- affine maps (interp_affine.c)
 typedef struct InterpMap {
     const IrAffineMap *map;
-    uint32_t num_inputs; // dims then symbols
-    bool is_linear;      // then the tables below are there
+    uint32_t num_inputs;      // dims then symbols
+    bool is_linear;           // then the tables below are there
     const int64_t *coeffs;    // [result][input]
     const int64_t *constants; // [result]
 } InterpMap;
@@ -292,8 +335,8 @@ typedef struct InterpMixed {
 } InterpMixed;
 bool interp_mixed_new(InterpDecoder *d, const IrOp *op, const char *name, uint32_t first_operand,
                       uint32_t num_operands, InterpMixed *out);
-bool interp_mixed_of_type(InterpDecoder *d, const IrOp *op, const IrType *type, uint32_t first_operand,
-                          uint32_t num_operands, InterpMixed *out);
+bool interp_mixed_of_type(InterpDecoder *d, const IrOp *op, const IrType *type,
+                          uint32_t first_operand, uint32_t num_operands, InterpMixed *out);
 void interp_mixed_get(const InterpMixed *mixed, const uint64_t *frame, int64_t *out);
 
 typedef struct InterpSlice {
@@ -310,9 +353,10 @@ void interp_slice_keep(InterpDecoder *d, const IrType *reduced, InterpSlice *sli
 bool interp_slice_get(Interp *in, const IrOp *op, const InterpSlice *slice, const uint64_t *frame,
                       const int64_t *dims, InterpSliceValues *out);
 // Strides in elements, positions in bytes.
-void interp_copy_nd(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at, const int64_t *dst_strides,
-                    const InterpBuffer *src, int64_t src_at, const int64_t *src_strides,
-                    const int64_t *sizes, uint32_t rank, uint32_t elem_bytes);
+void interp_copy_nd(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at,
+                    const int64_t *dst_strides, const InterpBuffer *src, int64_t src_at,
+                    const int64_t *src_strides, const int64_t *sizes, uint32_t rank,
+                    uint32_t elem_bytes);
 bool interp_check_sizes(Interp *in, const IrOp *op, const int64_t *want, const int64_t *have,
                         uint32_t rank);
 // Group of each expanded dimension; NULL: refused.
@@ -325,15 +369,15 @@ bool interp_collapsed_sizes(Interp *in, const IrOp *op, const int64_t *sizes, ui
 typedef struct InterpElement {
     uint32_t rank, elem_bytes;
     InterpMem mem;
-    const uint32_t *slots;  // of the indices, or of the inputs of map
-    const InterpMap *map;   // affine.load and affine.store, else NULL
+    const uint32_t *slots; // of the indices, or of the inputs of map
+    const InterpMap *map;  // affine.load and affine.store, else NULL
 } InterpElement;
 const InterpElement *interp_element_new(InterpDecoder *d, const IrOp *op, uint32_t base,
                                         uint32_t first_index, uint32_t num_indices);
 void interp_element_indices(const InterpElement *info, const uint64_t *frame, int64_t *out);
 // Byte position of the element; a fault if an index is out of range.
-bool interp_element_at(Interp *in, const IrOp *op, const InterpElement *info, const InterpView *view,
-                       const uint64_t *frame, int64_t *out_at);
+bool interp_element_at(Interp *in, const IrOp *op, const InterpElement *info,
+                       const InterpView *view, const uint64_t *frame, int64_t *out_at);
 
 // ---- decoders, by file
 bool interp_decode_affine_apply(InterpDecoder *d, const IrOp *op);

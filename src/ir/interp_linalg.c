@@ -1,6 +1,6 @@
-// Structured operations: for every point of the loops, in lexicographic order, read the operands, run
-// the body, write the outputs. Named ones run a body built here from the same scalar operations as
-// their generic form. Byte positions are carried along incrementally where the maps are linear.
+// Structured operations: for every point of the loops, in lexicographic order, read the operands,
+// run the body, write the outputs. Named ones run a body built here from the same scalar operations
+// as their generic form. Byte positions are carried along incrementally where the maps are linear.
 #include "ir/interp_internal.h"
 
 typedef struct LinalgOperand {
@@ -17,7 +17,7 @@ typedef struct LinalgOp {
     // Loop i runs over dimension range_dim[i] of operand range_operand[i].
     uint32_t range_operand[INTERP_MAX_LOOPS], range_dim[INTERP_MAX_LOOPS];
     LinalgOperand *operands;
-    bool *consumes;  // per operand: an output whose reference is taken over
+    bool *consumes;    // per operand: an output whose reference is taken over
     uint32_t *results; // slots of the tensor results, NULL on memrefs
     InterpBlock *body;
     // acc + a * b in f32, the inner loop of contractions
@@ -47,15 +47,19 @@ static bool check_range(const LinalgRun *run, uint32_t operand, uint32_t r) {
     __int128 low = map->constants[r], high = low;
     for (uint32_t d = 0; d < run->info->num_loops; d++) {
         __int128 span = (__int128)coeffs[d] * (run->ranges[d] - 1);
-        if (span > 0) high += span;
-        else low += span;
+        if (span > 0)
+            high += span;
+        else
+            low += span;
     }
     int64_t size = run->views[operand]->dims[r];
     uint32_t dim;
     bool is_dim = ir_affine_is_dim(map->map->results[r], &dim); // then the sizes must be equal
     if (low >= 0 && (is_dim ? high + 1 == size : high < size)) return true;
-    return interp_fault(run->in, run->op, "operand %u is indexed from %lld to %lld in dimension %u "
-                        "of size %lld", operand, (long long)low, (long long)high, r, (long long)size);
+    return interp_fault(run->in, run->op,
+                        "operand %u is indexed from %lld to %lld in dimension %u "
+                        "of size %lld",
+                        operand, (long long)low, (long long)high, r, (long long)size);
 }
 
 static bool prepare_linear(LinalgRun *run, uint32_t o) {
@@ -73,8 +77,10 @@ static bool prepare_linear(LinalgRun *run, uint32_t o) {
             run->step[d][o] += interp_mul(interp_mul(coeffs[d], stride), operand->elem_bytes);
         }
         __int128 span = (__int128)(view->dims[r] - 1) * stride;
-        if (span > 0) high += span;
-        else low += span;
+        if (span > 0)
+            high += span;
+        else
+            low += span;
     }
     run->at[o] = (int64_t)((uint64_t)view->base_bytes + base * operand->elem_bytes);
     if (view->buffer->is_freed) {
@@ -83,8 +89,8 @@ static bool prepare_linear(LinalgRun *run, uint32_t o) {
     low = low * operand->elem_bytes + view->base_bytes;
     high = (high + 1) * operand->elem_bytes + view->base_bytes;
     if (low >= 0 && high <= (__int128)view->buffer->len_bytes) return true;
-    return interp_fault(run->in, run->op, "operand %u reaches outside of its buffer of %llu bytes", o,
-                        (unsigned long long)view->buffer->len_bytes);
+    return interp_fault(run->in, run->op, "operand %u reaches outside of its buffer of %llu bytes",
+                        o, (unsigned long long)view->buffer->len_bytes);
 }
 
 // Loop bounds, positions, steps; *out_is_empty if there is no point at all.
@@ -123,8 +129,10 @@ static bool locate(LinalgRun *run, uint32_t o) {
     for (uint32_t r = 0; r < operand->rank; r++) {
         int64_t index = interp_map_eval(operand->map, r, loops);
         if (index < 0 || index >= view->dims[r]) {
-            return interp_fault(run->in, run->op, "operand %u is indexed at %lld in dimension %u of "
-                                "size %lld", o, (long long)index, r, (long long)view->dims[r]);
+            return interp_fault(run->in, run->op,
+                                "operand %u is indexed at %lld in dimension %u of "
+                                "size %lld",
+                                o, (long long)index, r, (long long)view->dims[r]);
         }
         at += (uint64_t)interp_mul(index, view->dims[operand->rank + r]);
     }
@@ -192,7 +200,7 @@ static bool advance(LinalgRun *run, uint32_t loop) {
     while (loop-- > 0) {
         uint64_t *value = &run->frame[info->loop_slots[loop]];
         const int64_t *step = run->step[loop];
-        if ((int64_t)++*value < run->ranges[loop]) {
+        if ((int64_t)++ * value < run->ranges[loop]) {
             for (uint32_t o = 0; o < info->num_operands; o++) run->at[o] += step[o];
             return true;
         }
@@ -232,8 +240,10 @@ static bool take_outputs(LinalgRun *run) {
         InterpView *old = interp_view(run->frame, operand->slot);
         InterpView *result = interp_view(run->frame, info->results[o - info->num_inputs]);
         memcpy(result, old, offsetof(InterpView, dims) + 2 * operand->rank * sizeof *old->dims);
-        if (info->consumes[o]) old->buffer = NULL;
-        else result->buffer->refs++;
+        if (info->consumes[o])
+            old->buffer = NULL;
+        else
+            result->buffer->refs++;
         if (!interp_buffer_own(run->in, run->op, &result->buffer)) return false;
         run->views[o] = result;
     }
@@ -274,7 +284,8 @@ static bool build_named_body(InterpDecoder *d, const IrOp *op, LinalgOp *info) {
     LinalgOperand *in = &info->operands[0], *out = &info->operands[info->num_operands - 1];
     const IrType *acc_type = ir_op_operand(op, info->num_operands - 1)->type->elem;
     const IrAttr *cast = ir_op_attr(op, "cast");
-    bool is_unsigned = cast && cast->kind == IR_ATTR_STRING && str_equal(cast->str, "cast_unsigned");
+    bool is_unsigned =
+        cast && cast->kind == IR_ATTR_STRING && str_equal(cast->str, "cast_unsigned");
     bool is_contraction = ir_op_info(op->kind)->traits & IR_CONTRACTION;
     bool is_pool = op->kind == IR_LINALG_POOLING_NHWC_MAX || op->kind == IR_LINALG_POOLING_NHWC_SUM;
     d->block = block;
@@ -410,7 +421,8 @@ bool interp_decode_structured(InterpDecoder *d, const IrOp *op) {
     if (!info || !decode_operands(d, op, info)) return false;
     for (uint32_t i = 0; i < info->num_loops; i++) {
         if (info->range_operand[i] == INTERP_NO_SLOT) {
-            return interp_refuse(d->in, op, "has a loop that no operand dimension gives the range of");
+            return interp_refuse(d->in, op,
+                                 "has a loop that no operand dimension gives the range of");
         }
     }
     bool has_region = op->kind == IR_LINALG_GENERIC || op->kind == IR_LINALG_REDUCE;
@@ -491,8 +503,8 @@ static bool run_softmax(Interp *in, const InterpInst *inst, uint64_t *frame) {
         if (i < info->dimension) outer *= src->dims[i];
         if (i > info->dimension) inner *= src->dims[i];
     }
-    if (src->buffer->len_bytes && !interp_check_read(in, inst->op, src->buffer, 0, 0,
-                                                     (int64_t)src->buffer->len_bytes)) {
+    if (src->buffer->len_bytes &&
+        !interp_check_read(in, inst->op, src->buffer, 0, 0, (int64_t)src->buffer->len_bytes)) {
         return false;
     }
     memcpy(dst->dims, src->dims, info->rank * sizeof *dst->dims);
@@ -532,8 +544,8 @@ static InterpBlock *step_block(InterpDecoder *d, const IrOp *op, IrTypeKind type
 bool interp_decode_softmax(InterpDecoder *d, const IrOp *op) {
     const IrType *type = ir_op_operand(op, 0)->type;
     int64_t dimension = interp_attr_int(op, "dimension", -1);
-    if (op->num_operands != 2 || !op->num_results || type->kind != IR_TYPE_TENSOR || dimension < 0 ||
-        dimension >= type->rank || !ir_type_is_float(type->elem)) {
+    if (op->num_operands != 2 || !op->num_results || type->kind != IR_TYPE_TENSOR ||
+        dimension < 0 || dimension >= type->rank || !ir_type_is_float(type->elem)) {
         return interp_refuse(d->in, op, "needs float tensors and a dimension of them");
     }
     Softmax *info = INTERP_INFO(d, Softmax);
@@ -547,11 +559,12 @@ bool interp_decode_softmax(InterpDecoder *d, const IrOp *op) {
     info->sum_slot = interp_slot_new(d, 1);
     info->max = step_block(d, op, kind, IR_ARITH_MAXNUMF, NUM_IR_OP_KINDS, info->x, info->max_slot,
                            info->max_slot);
-    info->shift = step_block(d, op, kind, IR_ARITH_SUBF, IR_MATH_EXP, info->x, info->max_slot, info->x);
+    info->shift =
+        step_block(d, op, kind, IR_ARITH_SUBF, IR_MATH_EXP, info->x, info->max_slot, info->x);
     info->sum = step_block(d, op, kind, IR_ARITH_ADDF, NUM_IR_OP_KINDS, info->x, info->sum_slot,
                            info->sum_slot);
-    info->divide = step_block(d, op, kind, IR_ARITH_DIVF, NUM_IR_OP_KINDS, info->x, info->sum_slot,
-                              info->x);
+    info->divide =
+        step_block(d, op, kind, IR_ARITH_DIVF, NUM_IR_OP_KINDS, info->x, info->sum_slot, info->x);
     InterpInst *inst = interp_emit(d, op, run_softmax);
     inst->info = info;
     inst->src[0] = interp_slot(d, ir_op_operand(op, 0));

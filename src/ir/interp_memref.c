@@ -7,7 +7,8 @@ const InterpElement *interp_element_new(InterpDecoder *d, const IrOp *op, uint32
                                         uint32_t first_index, uint32_t num_indices) {
     const IrType *type = ir_op_operand(op, base)->type;
     const IrAttr *map = ir_op_attr(op, "map");
-    if (!interp_is_view(type) || type->rank > INTERP_MAX_RANK || num_indices > INTERP_MAX_OPERANDS) {
+    if (!interp_is_view(type) || type->rank > INTERP_MAX_RANK ||
+        num_indices > INTERP_MAX_OPERANDS) {
         (void)interp_refuse(d->in, op, "has an operand of too high a rank");
         return NULL;
     }
@@ -39,8 +40,8 @@ void interp_element_indices(const InterpElement *info, const uint64_t *frame, in
     for (uint32_t i = 0; i < info->rank; i++) out[i] = interp_map_eval(info->map, i, inputs);
 }
 
-bool interp_element_at(Interp *in, const IrOp *op, const InterpElement *info, const InterpView *view,
-                       const uint64_t *frame, int64_t *out_at) {
+bool interp_element_at(Interp *in, const IrOp *op, const InterpElement *info,
+                       const InterpView *view, const uint64_t *frame, int64_t *out_at) {
     int64_t index[INTERP_MAX_RANK];
     interp_element_indices(info, frame, index);
     uint64_t at = (uint64_t)view->offset;
@@ -144,7 +145,8 @@ static bool run_alloc(Interp *in, const InterpInst *inst, uint64_t *frame) {
 bool interp_decode_alloc(InterpDecoder *d, const IrOp *op) {
     const IrType *type = op->results[0].type;
     MemrefShape *info = shape_new(d, op, type);
-    if (!info || !interp_mixed_of_type(d, op, type, 0, op->num_operands, &info->sizes)) return false;
+    if (!info || !interp_mixed_of_type(d, op, type, 0, op->num_operands, &info->sizes))
+        return false;
     if (type->has_layout) return interp_refuse(d->in, op, "allocates with a strided layout");
     info->is_alloca = op->kind == IR_MEMREF_ALLOCA;
     InterpInst *inst = interp_emit(d, op, run_alloc);
@@ -169,14 +171,16 @@ bool interp_decode_dealloc(InterpDecoder *d, const IrOp *op) {
 // ---------------------------------------------------------------- views
 
 // Does a view with these sizes and strides fit the static part of its type?
-static bool check_layout(Interp *in, const IrOp *op, const MemrefShape *info, const InterpView *view) {
+static bool check_layout(Interp *in, const IrOp *op, const MemrefShape *info,
+                         const InterpView *view) {
     if (!interp_check_sizes(in, op, info->static_sizes, view->dims, info->rank)) return false;
     bool is_good = info->static_offset == IR_DYNAMIC || info->static_offset == view->offset;
     for (uint32_t i = 0; i < info->rank; i++) {
         is_good = is_good && (info->static_strides[i] == IR_DYNAMIC || view->dims[i] == 1 ||
                               info->static_strides[i] == view->dims[info->rank + i]);
     }
-    return is_good || interp_fault(in, op, "has other strides or another offset than its type says");
+    return is_good ||
+           interp_fault(in, op, "has other strides or another offset than its type says");
 }
 
 static bool run_view(Interp *in, const InterpInst *inst, uint64_t *frame) {
@@ -194,7 +198,8 @@ static bool run_view(Interp *in, const InterpInst *inst, uint64_t *frame) {
     dst->base_bytes = src->base_bytes + src->offset + at;
     dst->offset = 0;
     if (dst->base_bytes % info->elem_bytes) {
-        return interp_fault(in, inst->op, "views byte %lld, not a multiple of its element's %u bytes",
+        return interp_fault(in, inst->op,
+                            "views byte %lld, not a multiple of its element's %u bytes",
                             (long long)at, info->elem_bytes);
     }
     dst->view_id = src->view_id || !src->buffer->writer ? src->view_id : info->view_id;
@@ -271,8 +276,10 @@ static bool run_reinterpret_cast(Interp *in, const InterpInst *inst, uint64_t *f
         __int128 span = (__int128)(dst->dims[i] - 1) * dst->dims[info->rank + i];
         is_empty = is_empty || dst->dims[i] == 0;
         if (dst->dims[i] < 0) return interp_fault(in, inst->op, "has a negative size");
-        if (span > 0) high += span;
-        else low += span;
+        if (span > 0)
+            high += span;
+        else
+            low += span;
     }
     low = low * info->elem_bytes + dst->base_bytes;
     high = (high + 1) * info->elem_bytes + dst->base_bytes;
@@ -286,8 +293,9 @@ static bool run_reinterpret_cast(Interp *in, const InterpInst *inst, uint64_t *f
 bool interp_decode_reinterpret_cast(InterpDecoder *d, const IrOp *op) {
     const IrType *type = op->results[0].type;
     MemrefShape *info = shape_new(d, op, type);
-    if (!info || !interp_mixed_new(d, op, "static_offsets", ir_op_segment_start(op, 1),
-                                   op->segments[1], &info->offsets) ||
+    if (!info ||
+        !interp_mixed_new(d, op, "static_offsets", ir_op_segment_start(op, 1), op->segments[1],
+                          &info->offsets) ||
         !interp_mixed_new(d, op, "static_sizes", ir_op_segment_start(op, 2), op->segments[2],
                           &info->sizes) ||
         !interp_mixed_new(d, op, "static_strides", ir_op_segment_start(op, 3), op->segments[3],
@@ -385,9 +393,9 @@ bool interp_decode_memref_reshape(InterpDecoder *d, const IrOp *op) {
     info->group_of = is_expand ? interp_groups(d, op, type->rank, src->rank)
                                : interp_groups(d, op, src->rank, type->rank);
     if (!info->group_of) return false;
-    if (is_expand && (!interp_mixed_new(d, op, "static_output_shape", 1, op->num_operands - 1,
-                                        &info->sizes) ||
-                      info->sizes.count != type->rank)) {
+    if (is_expand &&
+        (!interp_mixed_new(d, op, "static_output_shape", 1, op->num_operands - 1, &info->sizes) ||
+         info->sizes.count != type->rank)) {
         return interp_refuse(d->in, op, "has no usable output shape");
     }
     InterpInst *inst = interp_emit(d, op, is_expand ? run_memref_expand : run_memref_collapse);
@@ -406,8 +414,10 @@ static bool view_extent(Interp *in, const IrOp *op, const InterpView *view, uint
     for (uint32_t i = 0; i < rank; i++) {
         int64_t span = (view->dims[i] - 1) * view->dims[rank + i];
         if (view->dims[i] == 0) return true;
-        if (span > 0) high += span;
-        else low += span;
+        if (span > 0)
+            high += span;
+        else
+            low += span;
     }
     low = view->base_bytes + low * elem_bytes;
     high = view->base_bytes + (high + 1) * elem_bytes;
@@ -421,7 +431,8 @@ static bool view_extent(Interp *in, const IrOp *op, const InterpView *view, uint
 bool interp_view_copy(Interp *in, const IrOp *op, const InterpView *src, const InterpView *dst,
                       uint32_t rank, uint32_t elem_bytes) {
     if (!interp_check_sizes(in, op, dst->dims, src->dims, rank) ||
-        !view_extent(in, op, src, rank, elem_bytes) || !view_extent(in, op, dst, rank, elem_bytes)) {
+        !view_extent(in, op, src, rank, elem_bytes) ||
+        !view_extent(in, op, dst, rank, elem_bytes)) {
         return false;
     }
     interp_copy_nd(dst->buffer, dst->view_id, dst->base_bytes + dst->offset * elem_bytes,
@@ -477,10 +488,10 @@ static bool run_get_global(Interp *in, const InterpInst *inst, uint64_t *frame) 
 
 bool interp_decode_get_global(InterpDecoder *d, const IrOp *op) {
     const IrAttr *name = ir_op_attr(op, "name");
-    const IrOp *global = name && name->kind == IR_ATTR_SYMBOL
-                             ? ir_symbol_find(d->in->module, name->str)
-                             : NULL;
-    if (!global || global->kind != IR_MEMREF_GLOBAL) return interp_refuse(d->in, op, "has no global");
+    const IrOp *global =
+        name && name->kind == IR_ATTR_SYMBOL ? ir_symbol_find(d->in->module, name->str) : NULL;
+    if (!global || global->kind != IR_MEMREF_GLOBAL)
+        return interp_refuse(d->in, op, "has no global");
     if (!shape_new(d, op, op->results[0].type)) return false;
     InterpInst *inst = interp_emit(d, op, run_get_global);
     inst->info = global;

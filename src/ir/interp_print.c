@@ -1,5 +1,5 @@
-// The test driver's print calls (@printMemrefF32 and its like), in the text of mlir-runner's utility
-// library; only the address is always 0.
+// The test driver's print calls (@printMemrefF32 and its like), in the text of mlir-runner's
+// utility library; only the address is always 0.
 #include "ir/interp_internal.h"
 
 typedef struct Print {
@@ -10,15 +10,19 @@ typedef struct Print {
 } Print;
 
 static void print_element(const Print *info, uint64_t word, StrBuf *out) {
-    if (info->type == IR_TYPE_F32) strbuf_printf(out, "%g", (double)f32_from_bits((uint32_t)word));
-    else if (info->type == IR_TYPE_F64) strbuf_printf(out, "%g", f64_from_bits(word));
-    else if (info->is_index) strbuf_printf(out, "%llu", (unsigned long long)word);
-    else strbuf_printf(out, "%lld", (long long)word);
+    if (info->type == IR_TYPE_F32)
+        strbuf_printf(out, "%g", (double)f32_from_bits((uint32_t)word));
+    else if (info->type == IR_TYPE_F64)
+        strbuf_printf(out, "%g", f64_from_bits(word));
+    else if (info->is_index)
+        strbuf_printf(out, "%llu", (unsigned long long)word);
+    else
+        strbuf_printf(out, "%lld", (long long)word);
 }
 
 // Elements of dimension `dim` and inner ones; rows after the first are indented by their depth.
-static bool print_dimension(Interp *in, const InterpInst *inst, const InterpView *view, uint32_t dim,
-                            int64_t at) {
+static bool print_dimension(Interp *in, const InterpInst *inst, const InterpView *view,
+                            uint32_t dim, int64_t at) {
     const Print *info = inst->info;
     StrBuf *out = in->options->print_output;
     if (dim == info->rank) {
@@ -31,8 +35,10 @@ static bool print_dimension(Interp *in, const InterpInst *inst, const InterpView
     }
     strbuf_putc(out, '[');
     for (int64_t i = 0; i < view->dims[dim]; i++) {
-        if (i && dim + 1 == info->rank) strbuf_printf(out, ",%*s", (int)info->rank + 1, "");
-        else if (i) strbuf_printf(out, ", \n%*s", (int)dim + 1, "");
+        if (i && dim + 1 == info->rank)
+            strbuf_printf(out, ",%*s", (int)info->rank + 1, "");
+        else if (i)
+            strbuf_printf(out, ", \n%*s", (int)dim + 1, "");
         if (!print_dimension(in, inst, view, dim + 1, at + i * view->dims[info->rank + dim])) {
             return false;
         }
@@ -69,8 +75,8 @@ bool interp_decode_print(InterpDecoder *d, const IrOp *op, bool *out_found) {
         IrTypeKind type;
         uint32_t width;
     } calls[] = {
-        {"printMemrefF32", IR_TYPE_F32, 0}, {"printMemrefF64", IR_TYPE_F64, 0},
-        {"printMemrefI32", IR_TYPE_INT, 32}, {"printMemrefI64", IR_TYPE_INT, 64},
+        {"printMemrefF32", IR_TYPE_F32, 0},    {"printMemrefF64", IR_TYPE_F64, 0},
+        {"printMemrefI32", IR_TYPE_INT, 32},   {"printMemrefI64", IR_TYPE_INT, 64},
         {"printMemrefInd", IR_TYPE_INDEX, 64},
     };
     const IrAttr *callee = ir_op_attr(op, "callee");
@@ -80,7 +86,8 @@ bool interp_decode_print(InterpDecoder *d, const IrOp *op, bool *out_found) {
     const IrOp *target = i < ARRAY_LEN(calls) ? ir_call_callee(d->in->module, op) : NULL;
     *out_found = target && target->kind == IR_FUNC_FUNC && !ir_func_body(target);
     if (!*out_found) return true;
-    if (!d->in->options->print_output) return interp_refuse(d->in, op, "prints, which is not allowed here");
+    if (!d->in->options->print_output)
+        return interp_refuse(d->in, op, "prints, which is not allowed here");
     const IrValue *value = op->num_operands == 1 ? ir_op_operand(op, 0) : NULL;
     const IrOp *cast = value ? value->def_op : NULL;
     if (!cast || (cast->kind != IR_MEMREF_CAST && cast->kind != IR_TENSOR_CAST)) {

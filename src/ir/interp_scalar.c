@@ -1,5 +1,6 @@
-// Integer arithmetic, comparison, selection and casts, lane by lane. Words hold integers sign-extended,
-// which keeps unsigned order too: two words of one width compare as unsigned like their values.
+// Integer arithmetic, comparison, selection and casts, lane by lane. Words hold integers
+// sign-extended, which keeps unsigned order too: two words of one width compare as unsigned like
+// their values.
 #include "ir/interp_internal.h"
 
 #define LANES(inst) for (uint32_t l = 0; l < (inst)->lanes; l++)
@@ -20,8 +21,8 @@
     }
 INT_BINARY(addi, a + b)
 INT_BINARY(subi, a - b)
-INT_BINARY(muli, a * b)
-INT_BINARY(andi, a & b)
+INT_BINARY(muli, a *b)
+INT_BINARY(andi, a &b)
 INT_BINARY(ori, a | b)
 INT_BINARY(xori, a ^ b)
 INT_BINARY(minsi, (int64_t)a < (int64_t)b ? a : b)
@@ -85,8 +86,8 @@ InterpRun interp_int_op(IrOpKind kind) {
 
 // ---------------------------------------------------------------- comparison and selection
 
-// A predicate is the set of relations in which it holds. Integers: the signed relation in bits 0 to 2,
-// the unsigned one in bits 3 to 5. Floats: bits 0 to 3, bit 3 = unordered.
+// A predicate is the set of relations in which it holds. Integers: the signed relation in bits 0 to
+// 2, the unsigned one in bits 3 to 5. Floats: bits 0 to 3, bit 3 = unordered.
 enum { REL_LT = 1, REL_EQ = 2, REL_GT = 4, REL_UNORDERED = 8 };
 
 typedef struct Predicate {
@@ -95,11 +96,11 @@ typedef struct Predicate {
 } Predicate;
 
 static const Predicate int_predicates[] = {
-    {"eq", REL_EQ},           {"ne", REL_LT | REL_GT},
-    {"slt", REL_LT},          {"sle", REL_LT | REL_EQ},
-    {"sgt", REL_GT},          {"sge", REL_GT | REL_EQ},
-    {"ult", REL_LT << 3},     {"ule", (REL_LT | REL_EQ) << 3},
-    {"ugt", REL_GT << 3},     {"uge", (REL_GT | REL_EQ) << 3},
+    {"eq", REL_EQ},       {"ne", REL_LT | REL_GT},
+    {"slt", REL_LT},      {"sle", REL_LT | REL_EQ},
+    {"sgt", REL_GT},      {"sge", REL_GT | REL_EQ},
+    {"ult", REL_LT << 3}, {"ule", (REL_LT | REL_EQ) << 3},
+    {"ugt", REL_GT << 3}, {"uge", (REL_GT | REL_EQ) << 3},
 };
 static const Predicate float_predicates[] = {
     {"false", 0},
@@ -370,7 +371,8 @@ static InterpInst *emit_cast(InterpDecoder *d, const IrOp *op, InterpRun run, co
 
 bool interp_emit_cast(InterpDecoder *d, const IrOp *op, const IrType *from, const IrType *to,
                       bool is_unsigned, uint32_t src, uint32_t dst) {
-    InterpInst *inst = emit_cast(d, op, interp_cast_op(from, to, is_unsigned), from, to, is_unsigned);
+    InterpInst *inst =
+        emit_cast(d, op, interp_cast_op(from, to, is_unsigned), from, to, is_unsigned);
     inst->src[0] = src;
     inst->dst = dst;
     inst->lanes = 1;
@@ -385,7 +387,8 @@ bool interp_decode_cast(InterpDecoder *d, const IrOp *op) {
     }
     bool is_unsigned = op->kind == IR_ARITH_UITOFP || op->kind == IR_ARITH_FPTOUI ||
                        op->kind == IR_ARITH_EXTUI || op->kind == IR_ARITH_INDEX_CASTUI;
-    InterpRun run = op->kind == IR_ARITH_BITCAST ? run_bitcast : interp_cast_op(from, to, is_unsigned);
+    InterpRun run =
+        op->kind == IR_ARITH_BITCAST ? run_bitcast : interp_cast_op(from, to, is_unsigned);
     InterpInst *inst = emit_cast(d, op, run, from, to, is_unsigned);
     inst->src[0] = interp_slot(d, ir_op_operand(op, 0));
     inst->lanes = interp_lanes(type);
@@ -399,8 +402,8 @@ bool interp_decode_elementwise(InterpDecoder *d, const IrOp *op) {
     if (type->kind == IR_TYPE_TENSOR || type->kind == IR_TYPE_MEMREF) {
         return interp_refuse(d->in, op, "works on scalars and vectors only");
     }
-    InterpRun run = ir_type_is_float(elem) ? interp_float_op(op->kind, elem->kind)
-                                           : interp_int_op(op->kind);
+    InterpRun run =
+        ir_type_is_float(elem) ? interp_float_op(op->kind, elem->kind) : interp_int_op(op->kind);
     if (!run) return interp_refuse(d->in, op, "has no meaning for its type");
     InterpInst *inst = interp_emit(d, op, run);
     for (uint32_t i = 0; i < op->num_operands; i++) {

@@ -1,7 +1,9 @@
-// The interpreter's tensor operations. Tensors are dense, so a slice is a copy and a reshape shares.
+// The interpreter's tensor operations. Tensors are dense, so a slice is a copy and a reshape
+// shares.
 #include "ir/interp_internal.h"
 
-// ---------------------------------------------------------------- numbers that are static or operands
+// ---------------------------------------------------------------- numbers that are static or
+// operands
 
 bool interp_mixed_new(InterpDecoder *d, const IrOp *op, const char *name, uint32_t first_operand,
                       uint32_t num_operands, InterpMixed *out) {
@@ -31,8 +33,8 @@ void interp_mixed_get(const InterpMixed *mixed, const uint64_t *frame, int64_t *
 }
 
 // Sizes of a type, the dynamic ones from consecutive operands.
-bool interp_mixed_of_type(InterpDecoder *d, const IrOp *op, const IrType *type, uint32_t first_operand,
-                          uint32_t num_operands, InterpMixed *out) {
+bool interp_mixed_of_type(InterpDecoder *d, const IrOp *op, const IrType *type,
+                          uint32_t first_operand, uint32_t num_operands, InterpMixed *out) {
     if (type->rank > INTERP_MAX_RANK) return interp_refuse(d->in, op, "has too many dimensions");
     uint32_t *slots = INTERP_ARRAY(d, uint32_t, type->rank + 1);
     uint32_t used = 0;
@@ -56,13 +58,16 @@ static void tensor_share(InterpView *dst, InterpView *src, bool is_consumed) {
     dst->base_bytes = 0;
     dst->offset = 0;
     dst->view_id = 0;
-    if (is_consumed) src->buffer = NULL;
-    else dst->buffer->refs++;
+    if (is_consumed)
+        src->buffer = NULL;
+    else
+        dst->buffer->refs++;
 }
 
-void interp_copy_nd(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at, const int64_t *dst_strides,
-                    const InterpBuffer *src, int64_t src_at, const int64_t *src_strides,
-                    const int64_t *sizes, uint32_t rank, uint32_t elem_bytes) {
+void interp_copy_nd(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at,
+                    const int64_t *dst_strides, const InterpBuffer *src, int64_t src_at,
+                    const int64_t *src_strides, const int64_t *sizes, uint32_t rank,
+                    uint32_t elem_bytes) {
     for (uint32_t i = 0; i < rank; i++) {
         if (!sizes[i]) return;
     }
@@ -110,10 +115,11 @@ bool interp_slice_get(Interp *in, const IrOp *op, const InterpSlice *slice, cons
                      last >= dims[i];
         }
         if (is_bad) {
-            return interp_fault(in, op, "slice along dimension %u runs out-of-bounds: offset %lld, "
-                                "size %lld, stride %lld of %lld", i, (long long)out->offsets[i],
-                                (long long)out->sizes[i], (long long)out->strides[i],
-                                (long long)dims[i]);
+            return interp_fault(in, op,
+                                "slice along dimension %u runs out-of-bounds: offset %lld, "
+                                "size %lld, stride %lld of %lld",
+                                i, (long long)out->offsets[i], (long long)out->sizes[i],
+                                (long long)out->strides[i], (long long)dims[i]);
         }
     }
     return true;
@@ -183,8 +189,8 @@ bool interp_decode_extract_slice(InterpDecoder *d, const IrOp *op) {
 }
 
 // Copies src into the window of dst; dst has a sole owner.
-static bool insert_slice(Interp *in, const InterpInst *inst, const TensorSlice *info, uint64_t *frame,
-                         const InterpView *src, InterpView *dst) {
+static bool insert_slice(Interp *in, const InterpInst *inst, const TensorSlice *info,
+                         uint64_t *frame, const InterpView *src, InterpView *dst) {
     InterpSliceValues at;
     if (!interp_slice_get(in, inst->op, &info->slice, frame, dst->dims, &at)) return false;
     int64_t dst_at = 0, strides[INTERP_MAX_RANK], dense[INTERP_MAX_RANK];
@@ -414,9 +420,9 @@ bool interp_decode_tensor_reshape(InterpDecoder *d, const IrOp *op) {
     info->group_of = is_expand ? interp_groups(d, op, dst->rank, src->rank)
                                : interp_groups(d, op, src->rank, dst->rank);
     if (!info->group_of) return false;
-    if (is_expand && (!interp_mixed_new(d, op, "static_output_shape", 1, op->num_operands - 1,
-                                        &info->sizes) ||
-                      info->sizes.count != dst->rank)) {
+    if (is_expand &&
+        (!interp_mixed_new(d, op, "static_output_shape", 1, op->num_operands - 1, &info->sizes) ||
+         info->sizes.count != dst->rank)) {
         return interp_refuse(d->in, op, "has no usable output shape");
     }
     info->is_consumed = interp_consumes(d, op, 0);
@@ -501,7 +507,8 @@ static bool fill_padding(Interp *in, const InterpInst *inst, uint64_t *frame, co
             is_inside = is_inside && index[i] >= low[i] && index[i] < low[i] + src->dims[i];
         }
         if (!is_inside) {
-            for (uint32_t i = 0; i < info->rank; i++) frame[info->body->args[i]] = (uint64_t)index[i];
+            for (uint32_t i = 0; i < info->rank; i++)
+                frame[info->body->args[i]] = (uint64_t)index[i];
             if (!interp_run_block(in, info->body, frame)) return false;
             interp_store(info->mem, dst->buffer->data + n * info->elem_bytes,
                          frame[info->body->yields[0].from]);
@@ -557,8 +564,8 @@ bool interp_decode_pad(InterpDecoder *d, const IrOp *op) {
     info->static_sizes = type->shape;
     info->elem_bytes = ir_type_bytes(type->elem);
     info->mem = interp_mem(type->elem);
-    info->body = op->num_regions && ir_op_block(op, 0) ? interp_decode_block(d, ir_op_block(op, 0))
-                                                       : NULL;
+    info->body =
+        op->num_regions && ir_op_block(op, 0) ? interp_decode_block(d, ir_op_block(op, 0)) : NULL;
     if (!info->body || info->body->num_args != type->rank || info->body->num_yields != 1 ||
         info->low.count != type->rank || info->high.count != type->rank) {
         return interp_refuse(d->in, op, "has a region or padding that does not fit its type");

@@ -82,7 +82,8 @@ static bool decode_shuffle(InterpDecoder *d, const IrOp *op) {
     uint64_t *word = INTERP_INFO(d, uint64_t);
     *word = UINT64_MAX;
     interp_constant(d, undefined, 1, word);
-    uint32_t slots[2] = {interp_slot(d, ir_op_operand(op, 0)), interp_slot(d, ir_op_operand(op, 1))};
+    uint32_t slots[2] = {interp_slot(d, ir_op_operand(op, 0)),
+                         interp_slot(d, ir_op_operand(op, 1))};
     if (!mask || mask->kind != IR_ATTR_DENSE_ARRAY ||
         mask->num_values * row != interp_lanes(op->results[0].type)) {
         return interp_refuse(d->in, op, "has a mask that does not fit its result");
@@ -90,12 +91,12 @@ static bool decode_shuffle(InterpDecoder *d, const IrOp *op) {
     uint32_t *table = emit_gather(d, op, 0);
     for (size_t i = 0; i < mask->num_values; i++) {
         int64_t from = mask->values[i];
-        if (from >= rows_a + rows_b) return interp_refuse(d->in, op, "has a mask index out of range");
+        if (from >= rows_a + rows_b)
+            return interp_refuse(d->in, op, "has a mask index out of range");
         for (uint32_t l = 0; l < row; l++) {
-            uint32_t at = from < 0 ? undefined
-                          : from < rows_a
-                              ? slots[0] + (uint32_t)from * row + l
-                              : slots[1] + (uint32_t)(from - rows_a) * row + l;
+            uint32_t at = from < 0        ? undefined
+                          : from < rows_a ? slots[0] + (uint32_t)from * row + l
+                                          : slots[1] + (uint32_t)(from - rows_a) * row + l;
             table[i * row + l] = at;
         }
     }
@@ -131,7 +132,7 @@ static bool decode_step(InterpDecoder *d, const IrOp *op) {
 typedef struct Position {
     InterpMixed at;
     int64_t sizes[INTERP_MAX_RANK], strides[INTERP_MAX_RANK]; // of the dimensions that are indexed
-    uint32_t lanes; // of what is extracted or inserted
+    uint32_t lanes;                                           // of what is extracted or inserted
     bool is_static;
 } Position;
 
@@ -159,8 +160,8 @@ static bool position_get(Interp *in, const IrOp *op, const Position *info, const
     interp_mixed_get(&info->at, frame, at);
     for (uint32_t i = 0; i < info->at.count; i++) {
         if (at[i] < 0 || at[i] >= info->sizes[i]) {
-            return interp_fault(in, op, "position %lld is out of range for size %lld", (long long)at[i],
-                                (long long)info->sizes[i]);
+            return interp_fault(in, op, "position %lld is out of range for size %lld",
+                                (long long)at[i], (long long)info->sizes[i]);
         }
         lane += at[i] * info->strides[i];
     }
@@ -297,7 +298,8 @@ static bool decode_create_mask(InterpDecoder *d, const IrOp *op) {
 static bool run_reduction(Interp *in, const InterpInst *inst, uint64_t *frame) {
     InterpInst step = *(const InterpInst *)inst->info;
     uint32_t l = 0;
-    frame[step.dst] = inst->src[1] == INTERP_NO_SLOT ? frame[inst->src[0] + l++] : frame[inst->src[1]];
+    frame[step.dst] =
+        inst->src[1] == INTERP_NO_SLOT ? frame[inst->src[0] + l++] : frame[inst->src[1]];
     for (; l < inst->lanes; l++) {
         step.src[1] = inst->src[0] + l;
         if (!step.run(in, &step, frame)) return false;
@@ -401,11 +403,17 @@ static bool decode_contract(InterpDecoder *d, const IrOp *op) {
     const IrType *acc = ir_type_elem(op->results[0].type);
     if (!contract_loops(d, op, maps, info)) return false;
     uint32_t product = interp_slot_new(d, 1);
-    info->multiply = (InterpInst){.run = interp_combine_op("mul", acc), .op = op, .lanes = 1,
-                                  .width = ir_type_bits(acc), .dst = product};
+    info->multiply = (InterpInst){.run = interp_combine_op("mul", acc),
+                                  .op = op,
+                                  .lanes = 1,
+                                  .width = ir_type_bits(acc),
+                                  .dst = product};
     const char *keyword = kind && kind->kind == IR_ATTR_STRING ? kind->str : "add";
-    info->combine = (InterpInst){.run = interp_combine_op(keyword, acc), .op = op, .lanes = 1,
-                                 .width = ir_type_bits(acc), .src = {0, product}};
+    info->combine = (InterpInst){.run = interp_combine_op(keyword, acc),
+                                 .op = op,
+                                 .lanes = 1,
+                                 .width = ir_type_bits(acc),
+                                 .src = {0, product}};
     if (!info->combine.run) return interp_refuse(d->in, op, "has no known kind for its elements");
     for (uint32_t side = 0; side < 2; side++) {
         const IrType *elem = ir_type_elem(ir_op_operand(op, side)->type);
@@ -456,18 +464,21 @@ bool interp_decode_call_intrinsic(InterpDecoder *d, const IrOp *op) {
     const IrAttr *name = ir_op_attr(op, "intrin");
     const IrIntrinsic *intrinsic =
         name && name->kind == IR_ATTR_STRING ? ir_intrinsic_find(name->str) : NULL;
-    if (!intrinsic || op->num_results != 1 || op->num_operands != ir_intrinsic_num_operands(intrinsic)) {
+    if (!intrinsic || op->num_results != 1 ||
+        op->num_operands != ir_intrinsic_num_operands(intrinsic)) {
         return interp_refuse(d->in, op, "names no intrinsic of the table");
     }
     bool fits = ir_intrinsic_type_matches(intrinsic->result, op->results[0].type);
     for (uint32_t i = 0; i < op->num_operands; i++) {
-        fits = fits && ir_intrinsic_type_matches(intrinsic->operands[i], ir_op_operand(op, i)->type);
+        fits =
+            fits && ir_intrinsic_type_matches(intrinsic->operands[i], ir_op_operand(op, i)->type);
     }
     if (!fits) return interp_refuse(d->in, op, "has other types than the intrinsic");
     InterpInst *inst = interp_emit(d, op, run_intrinsic);
     inst->info = intrinsic;
     inst->lanes = interp_lanes(op->results[0].type);
-    for (uint32_t i = 0; i < op->num_operands; i++) inst->src[i] = interp_slot(d, ir_op_operand(op, i));
+    for (uint32_t i = 0; i < op->num_operands; i++)
+        inst->src[i] = interp_slot(d, ir_op_operand(op, i));
     inst->dst = interp_result(d, op, 0);
     return true;
 }

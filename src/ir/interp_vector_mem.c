@@ -1,4 +1,5 @@
-// Vector access to memory: load, store, masked ones, transfer_read, transfer_write, and the affine forms.
+// Vector access to memory: load, store, masked ones, transfer_read, transfer_write, and the affine
+// forms.
 #include "ir/interp_internal.h"
 
 typedef struct VectorAccess {
@@ -8,13 +9,15 @@ typedef struct VectorAccess {
     // Dimension of the memref each vector dimension runs along; INTERP_NO_SLOT: a broadcast one.
     uint32_t dim_of[INTERP_MAX_RANK];
     bool must_fit[INTERP_MAX_RANK]; // else lanes out of range are padding
-    uint32_t mask, other; // places, INTERP_NO_SLOT: none; other: pass-through, or padding (one word)
+    uint32_t mask,
+        other; // places, INTERP_NO_SLOT: none; other: pass-through, or padding (one word)
     bool is_padding, is_poison;
 } VectorAccess;
 
 // Byte position of a lane; *out_is_inside false: beyond a dimension that may be left.
-static bool lane_at(Interp *in, const InterpInst *inst, const VectorAccess *info, const InterpView *view,
-                    const int64_t *base, const int64_t *lane, bool *out_is_inside, int64_t *out_at) {
+static bool lane_at(Interp *in, const InterpInst *inst, const VectorAccess *info,
+                    const InterpView *view, const int64_t *base, const int64_t *lane,
+                    bool *out_is_inside, int64_t *out_at) {
     int64_t index[INTERP_MAX_RANK];
     uint32_t rank = info->element.rank;
     memcpy(index, base, rank * sizeof *index);
@@ -27,15 +30,18 @@ static bool lane_at(Interp *in, const InterpInst *inst, const VectorAccess *info
         if (is_inside) continue;
         *out_is_inside = false;
         if (info->must_fit[v]) {
-            return interp_fault(in, inst->op, "lane index %lld is out of range for dimension %u of size "
-                                "%lld", (long long)index[dim], dim, (long long)view->dims[dim]);
+            return interp_fault(in, inst->op,
+                                "lane index %lld is out of range for dimension %u of size "
+                                "%lld",
+                                (long long)index[dim], dim, (long long)view->dims[dim]);
         }
     }
     if (!*out_is_inside) return true;
     uint64_t at = (uint64_t)view->offset;
     for (uint32_t r = 0; r < rank; r++) {
         if (index[r] < 0 || index[r] >= view->dims[r]) {
-            return interp_fault(in, inst->op, "index %lld is out of range for dimension %u of size %lld",
+            return interp_fault(in, inst->op,
+                                "index %lld is out of range for dimension %u of size %lld",
                                 (long long)index[r], r, (long long)view->dims[r]);
         }
         at += (uint64_t)interp_mul(index[r], view->dims[rank + r]);
@@ -58,8 +64,8 @@ static bool access_lane(Interp *in, const InterpInst *inst, const VectorAccess *
 }
 
 // The value of a lane that is not read: pass-through, padding.
-static bool pad_lane(Interp *in, const InterpInst *inst, const VectorAccess *info, const uint64_t *frame,
-                     uint32_t l, bool is_outside, uint64_t *word) {
+static bool pad_lane(Interp *in, const InterpInst *inst, const VectorAccess *info,
+                     const uint64_t *frame, uint32_t l, bool is_outside, uint64_t *word) {
     if (info->is_poison && is_outside) {
         return interp_fault(in, inst->op, "lane %u is out of range and the padding is poison", l);
     }
@@ -91,7 +97,8 @@ static bool run_lanes(Interp *in, const InterpInst *inst, const VectorAccess *in
 // The common case: one dimension, contiguous, all lanes in range: one check for all.
 static bool is_plain_row(const VectorAccess *info, const InterpView *view, const int64_t *base) {
     uint32_t rank = info->element.rank;
-    if (info->num_dims != 1 || info->mask != INTERP_NO_SLOT || info->dim_of[0] != rank - 1) return false;
+    if (info->num_dims != 1 || info->mask != INTERP_NO_SLOT || info->dim_of[0] != rank - 1)
+        return false;
     for (uint32_t r = 0; r + 1 < rank; r++) {
         if (base[r] < 0 || base[r] >= view->dims[r]) return false;
     }
@@ -119,8 +126,10 @@ static bool run_access(Interp *in, const InterpInst *inst, uint64_t *frame, bool
     }
     uint8_t *p = view->buffer->data + byte;
     for (uint32_t l = 0; l < info->lanes; l++, p += elem_bytes) {
-        if (is_write) interp_store(info->element.mem, p, words[l]);
-        else words[l] = interp_load(info->element.mem, p);
+        if (is_write)
+            interp_store(info->element.mem, p, words[l]);
+        else
+            words[l] = interp_load(info->element.mem, p);
     }
     return true;
 }
@@ -133,8 +142,8 @@ static bool run_write(Interp *in, const InterpInst *inst, uint64_t *frame) {
 }
 
 // vector dimensions run along the innermost dimensions of the memref.
-static VectorAccess *access_new(InterpDecoder *d, const IrOp *op, uint32_t base, uint32_t first_index,
-                                uint32_t num_indices, const IrType *vector) {
+static VectorAccess *access_new(InterpDecoder *d, const IrOp *op, uint32_t base,
+                                uint32_t first_index, uint32_t num_indices, const IrType *vector) {
     const IrType *memref = ir_op_operand(op, base)->type;
     const InterpElement *element = interp_element_new(d, op, base, first_index, num_indices);
     if (!element) return NULL;
@@ -178,12 +187,14 @@ bool interp_decode_vector_load(InterpDecoder *d, const IrOp *op) {
     return true;
 }
 
-// vector.store, affine.vector_store: value first. vector.maskedstore: base first, mask and value last.
+// vector.store, affine.vector_store: value first. vector.maskedstore: base first, mask and value
+// last.
 bool interp_decode_vector_store(InterpDecoder *d, const IrOp *op) {
     bool is_masked = op->kind == IR_VECTOR_MASKEDSTORE;
     uint32_t base = is_masked ? 0 : 1, value = is_masked ? op->num_operands - 1 : 0;
     uint32_t num_indices = op->num_operands - (is_masked ? 3 : 2);
-    VectorAccess *info = access_new(d, op, base, base + 1, num_indices, ir_op_operand(op, value)->type);
+    VectorAccess *info =
+        access_new(d, op, base, base + 1, num_indices, ir_op_operand(op, value)->type);
     if (!info || !fits_rank(d, op, info)) return false;
     if (is_masked) info->mask = interp_slot(d, ir_op_operand(op, op->num_operands - 2));
     InterpInst *inst = interp_emit(d, op, run_write);
@@ -204,8 +215,10 @@ static bool transfer_dims(InterpDecoder *d, const IrOp *op, VectorAccess *info) 
     }
     for (uint32_t v = 0; v < info->num_dims; v++) {
         uint32_t dim;
-        if (map && ir_affine_is_dim(map->map->results[v], &dim)) info->dim_of[v] = dim;
-        else if (map) info->dim_of[v] = INTERP_NO_SLOT;
+        if (map && ir_affine_is_dim(map->map->results[v], &dim))
+            info->dim_of[v] = dim;
+        else if (map)
+            info->dim_of[v] = INTERP_NO_SLOT;
         info->must_fit[v] = in_bounds && in_bounds->kind == IR_ATTR_ARRAY &&
                             v < in_bounds->num_elems && in_bounds->elems[v]->i;
     }

@@ -45,8 +45,8 @@ static void run_pmaddwd(uint64_t *r, uint32_t lanes, const uint64_t *a, const ui
     }
 }
 
-static void run_gf2p8affineqb(uint64_t *r, uint32_t lanes, const uint64_t *x, const uint64_t *matrix,
-                              const uint64_t *immediate) {
+static void run_gf2p8affineqb(uint64_t *r, uint32_t lanes, const uint64_t *x,
+                              const uint64_t *matrix, const uint64_t *immediate) {
     uint8_t out[64];
     for (uint32_t i = 0; i < lanes; i++) {
         unsigned byte = 0;
@@ -59,8 +59,8 @@ static void run_gf2p8affineqb(uint64_t *r, uint32_t lanes, const uint64_t *x, co
     for (uint32_t i = 0; i < lanes; i++) r[i] = (uint64_t)(int64_t)(int8_t)out[i];
 }
 
-static void run_permvar_qi(uint64_t *r, uint32_t lanes, const uint64_t *table, const uint64_t *index,
-                           const uint64_t *none) {
+static void run_permvar_qi(uint64_t *r, uint32_t lanes, const uint64_t *table,
+                           const uint64_t *index, const uint64_t *none) {
     (void)none;
     for (uint32_t i = 0; i < lanes; i++) r[i] = table[index[i] & (lanes - 1)];
 }
@@ -74,8 +74,10 @@ static void run_pshufb(uint64_t *r, uint32_t lanes, const uint64_t *table, const
 }
 
 enum { WIDTH_i8 = 8, WIDTH_i16 = 16, WIDTH_i32 = 32 };
-#define T(lanes, elem) {lanes, WIDTH_##elem}
-#define NONE {0, 0}
+#define T(lanes, elem)                                                                             \
+    { lanes, WIDTH_##elem }
+#define NONE                                                                                       \
+    { 0, 0 }
 static const IrIntrinsic intrinsics[] = {
 #define INTRINSIC(name, meaning, features, or_features, result, a, b, c)                           \
     {name, features, or_features, result, {a, b, c}, run_##meaning},
@@ -85,8 +87,12 @@ static const IrIntrinsic intrinsics[] = {
 #undef T
 #undef NONE
 
-size_t ir_intrinsic_count(void) { return ARRAY_LEN(intrinsics); }
-const IrIntrinsic *ir_intrinsic_at(size_t i) { return &intrinsics[i]; }
+size_t ir_intrinsic_count(void) {
+    return ARRAY_LEN(intrinsics);
+}
+const IrIntrinsic *ir_intrinsic_at(size_t i) {
+    return &intrinsics[i];
+}
 
 const IrIntrinsic *ir_intrinsic_find(const char *name) {
     for (size_t i = 0; i < ARRAY_LEN(intrinsics); i++) {

@@ -13,8 +13,8 @@ typedef struct IrIntrinsicType {
 } IrIntrinsicType;
 
 // Words are lanes: integers sign-extended to 64 bits.
-typedef void (*IrIntrinsicRun)(uint64_t *result, uint32_t lanes, const uint64_t *a, const uint64_t *b,
-                               const uint64_t *c);
+typedef void (*IrIntrinsicRun)(uint64_t *result, uint32_t lanes, const uint64_t *a,
+                               const uint64_t *b, const uint64_t *c);
 
 typedef struct IrIntrinsic {
     const char *name; // "llvm.x86.avx512.vpdpbusd.512"

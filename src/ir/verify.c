@@ -1,6 +1,6 @@
-// The verifier: for every op its structure (regions, dominance), its place (level, V14), the rules of
-// the tables, and what only code can say. Upstream's rules for the subset with messages close to its
-// own, and the stricter rules V1 to V15 of docs/ir.md.
+// The verifier: for every op its structure (regions, dominance), its place (level, V14), the rules
+// of the tables, and what only code can say. Upstream's rules for the subset with messages close to
+// its own, and the stricter rules V1 to V15 of docs/ir.md.
 #include "ir/verify.h"
 
 #include <stdarg.h>
@@ -45,7 +45,9 @@ const IrAttr *verify_attr(const IrOp *op, const char *name, IrAttrKind kind) {
     return attr && attr->kind == kind ? attr : NULL;
 }
 
-bool verify_sizes_fit(int64_t a, int64_t b) { return a == b || a == IR_DYNAMIC || b == IR_DYNAMIC; }
+bool verify_sizes_fit(int64_t a, int64_t b) {
+    return a == b || a == IR_DYNAMIC || b == IR_DYNAMIC;
+}
 
 bool verify_same_shape(const IrType *a, const IrType *b) {
     if (!ir_type_is_shaped(a) || !ir_type_is_shaped(b)) {
@@ -85,7 +87,8 @@ static bool attr_is_builtin(const IrAttr *attr) {
 static bool check_annotations(Verifier *v, const IrOp *op) {
     for (uint32_t i = 0; i < op->num_attrs; i++) {
         if (str_has_prefix(op->attrs[i].name, "ingot.") && !attr_is_builtin(op->attrs[i].attr)) {
-            return verify_fail(v, DIAG_I0134, op, "has the annotation '%s' whose value is not builtin",
+            return verify_fail(v, DIAG_I0134, op,
+                               "has the annotation '%s' whose value is not builtin",
                                op->attrs[i].name);
         }
     }
@@ -97,8 +100,10 @@ static bool check_unranked(Verifier *v, const IrOp *op) {
     for (uint32_t i = 0; i < op->num_results; i++) {
         IrTypeKind kind = op->results[i].type->kind;
         if (kind == IR_TYPE_UNRANKED_TENSOR || kind == IR_TYPE_UNRANKED_MEMREF) {
-            return verify_fail(v, DIAG_I0104, op, "has the unranked type '%s', which only a test driver may "
-                               "use", verify_type(v, op->results[i].type));
+            return verify_fail(v, DIAG_I0104, op,
+                               "has the unranked type '%s', which only a test driver may "
+                               "use",
+                               verify_type(v, op->results[i].type));
         }
     }
     return true;

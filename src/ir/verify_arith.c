@@ -14,7 +14,8 @@ bool verify_arith_constant(Verifier *v, const IrOp *op) {
         FAIL_TYPE("failed to verify that all of {value, result} have same type: '%s' vs '%s'",
                   value->type ? verify_type(v, value->type) : "none", verify_type(v, type));
     }
-    bool fits = value->kind == IR_ATTR_DENSE ? ir_type_is_static(type) && type->kind != IR_TYPE_MEMREF
+    bool fits = value->kind == IR_ATTR_DENSE
+                    ? ir_type_is_static(type) && type->kind != IR_TYPE_MEMREF
                 : value->kind == IR_ATTR_FLOAT ? ir_type_is_float(type)
                                                : ir_type_is_int_or_index(type);
     if (!fits) FAIL_TYPE("has a value of another kind than its type '%s'", verify_type(v, type));
@@ -28,7 +29,8 @@ bool verify_cmp(Verifier *v, const IrOp *op) {
         FAIL_ATTR("requires a known attribute 'predicate'");
     }
     if (!verify_same_shape(type, result)) {
-        FAIL_TYPE("failed to verify that result type has i1 element type and same shape as operands");
+        FAIL_TYPE(
+            "failed to verify that result type has i1 element type and same shape as operands");
     }
     return true;
 }
@@ -37,8 +39,10 @@ bool verify_select(Verifier *v, const IrOp *op) {
     const IrType *condition = verify_operand_type(op, 0), *type = op->results[0].type;
     if (condition->kind != IR_TYPE_VECTOR) return true;
     if (type->kind != IR_TYPE_VECTOR || !verify_same_shape(condition, type)) {
-        FAIL_TYPE("expected condition type to have the same shape as the result type, expected '%s', but "
-                  "got '%s'", verify_type(v, type), verify_type(v, condition));
+        FAIL_TYPE(
+            "expected condition type to have the same shape as the result type, expected '%s', but "
+            "got '%s'",
+            verify_type(v, type), verify_type(v, condition));
     }
     return true;
 }
@@ -64,8 +68,8 @@ bool verify_cast(Verifier *v, const IrOp *op) {
     default: break; // between integers and floats: any widths
     }
     if (!fits) {
-        FAIL_TYPE("operand type '%s' and result type '%s' are cast incompatible", verify_type(v, from),
-                  verify_type(v, to));
+        FAIL_TYPE("operand type '%s' and result type '%s' are cast incompatible",
+                  verify_type(v, from), verify_type(v, to));
     }
     return true;
 }
@@ -78,8 +82,8 @@ bool verify_shift(Verifier *v, const IrOp *op) {
     int64_t num = amount->kind == IR_ATTR_DENSE ? ir_type_num_elems(amount->type) : 1;
     if (amount->kind == IR_ATTR_DENSE && amount->is_splat) num = MIN(num, 1);
     for (int64_t i = 0; i < num; i++) {
-        uint64_t value = amount->kind == IR_ATTR_DENSE ? ir_attr_dense_elem(amount, i)
-                                                       : (uint64_t)amount->i;
+        uint64_t value =
+            amount->kind == IR_ATTR_DENSE ? ir_attr_dense_elem(amount, i) : (uint64_t)amount->i;
         if (width < 64) value &= (UINT64_C(1) << width) - 1;
         if (value < width) continue;
         return verify_fail(v, DIAG_I0130, op, "shifts a value of %u bits by %llu", width,

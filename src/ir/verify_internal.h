@@ -1,5 +1,5 @@
-// What the files of the verifier share. A check returns false after it has reported a fault; an op's
-// checks end at its first fault, the verifier goes on with the next op.
+// What the files of the verifier share. A check returns false after it has reported a fault; an
+// op's checks end at its first fault, the verifier goes on with the next op.
 #ifndef INGOT_IR_VERIFY_INTERNAL_H
 #define INGOT_IR_VERIFY_INTERNAL_H
 
@@ -24,12 +24,13 @@ typedef struct Verifier {
 typedef bool (*VerifyCheck)(Verifier *v, const IrOp *op);
 
 // Reports "'name' op text" at op; returns false.
-bool verify_fail(Verifier *v, DiagCode code, const IrOp *op, const char *fmt, ...) PRINTF_LIKE(4, 5);
+bool verify_fail(Verifier *v, DiagCode code, const IrOp *op, const char *fmt, ...)
+    PRINTF_LIKE(4, 5);
 const char *verify_type(Verifier *v, const IrType *type); // its text, lives with the verifier
 const char *verify_map(Verifier *v, const IrAffineMap *map);
 
-#define FAIL_TYPE(...) return verify_fail(v, DIAG_I0104, op, __VA_ARGS__)
-#define FAIL_ATTR(...) return verify_fail(v, DIAG_I0105, op, __VA_ARGS__)
+#define FAIL_TYPE(...)   return verify_fail(v, DIAG_I0104, op, __VA_ARGS__)
+#define FAIL_ATTR(...)   return verify_fail(v, DIAG_I0105, op, __VA_ARGS__)
 #define FAIL_REGION(...) return verify_fail(v, DIAG_I0101, op, __VA_ARGS__)
 
 // The extra checks of an op beyond the tables, NULL if there are none (verify_rules.c).
@@ -43,13 +44,14 @@ bool verify_regions(Verifier *v, const IrOp *op);
 void verify_number_region(Verifier *v, const IrRegion *region);
 
 // ---- helpers
-const IrAttr *verify_attr(const IrOp *op, const char *name, IrAttrKind kind); // NULL: absent or other
+const IrAttr *verify_attr(const IrOp *op, const char *name,
+                          IrAttrKind kind); // NULL: absent or other
 bool verify_same_shape(const IrType *a, const IrType *b);
 // Sizes equal, or one of them dynamic.
 bool verify_sizes_fit(int64_t a, int64_t b);
 // Operand i of the terminator of op's region r must have these types.
-bool verify_yields(Verifier *v, const IrOp *op, uint32_t r, uint32_t num, const IrType *const *types,
-                   const char *what);
+bool verify_yields(Verifier *v, const IrOp *op, uint32_t r, uint32_t num,
+                   const IrType *const *types, const char *what);
 static inline const IrType *verify_operand_type(const IrOp *op, uint32_t i) {
     return ir_op_operand(op, i)->type;
 }
@@ -97,7 +99,8 @@ bool verify_reshape(Verifier *v, const IrOp *op);
 bool verify_pad(Verifier *v, const IrOp *op);
 bool verify_dim(Verifier *v, const IrOp *op);
 bool verify_slice_numbers(Verifier *v, const IrOp *op, const IrType *type);
-bool verify_reassociation(Verifier *v, const IrOp *op, const IrType *expanded, const IrType *collapsed);
+bool verify_reassociation(Verifier *v, const IrOp *op, const IrType *expanded,
+                          const IrType *collapsed);
 bool verify_reduces_rank(const int64_t *sizes, uint32_t rank, const IrType *reduced, bool *keep);
 // verify_memref.c
 bool verify_alloc(Verifier *v, const IrOp *op);
@@ -111,8 +114,8 @@ bool verify_global(Verifier *v, const IrOp *op);
 bool verify_get_global(Verifier *v, const IrOp *op);
 bool verify_bridge(Verifier *v, const IrOp *op);
 bool verify_arena_overlap(Verifier *v, const IrOp *func); // V8
-// Where a memref lies: follows casts and views with constant offsets back to the first buffer. The ops
-// on the way must be sound.
+// Where a memref lies: follows casts and views with constant offsets back to the first buffer. The
+// ops on the way must be sound.
 typedef struct VerifyExtent {
     const IrValue *root;
     int64_t begin, end; // bytes in root, -1: unknown

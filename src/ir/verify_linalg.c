@@ -22,20 +22,26 @@ static bool check_operands(Verifier *v, const IrOp *op) {
     for (uint32_t i = 0; i < op->num_operands; i++) {
         const IrType *type = verify_operand_type(op, i);
         bool is_shaped = type->kind == IR_TYPE_TENSOR || type->kind == IR_TYPE_MEMREF;
-        if (is_shaped && type->kind != kind) FAIL_TYPE("expected to have pure tensor or buffer semantics");
-        if (!is_shaped && i >= num_inputs) FAIL_TYPE("output operand #%u must be a tensor or memref", i);
-        if (is_shaped && type->rank > VERIFY_MAX_RANK) FAIL_TYPE("operand #%u has too many dimensions", i);
+        if (is_shaped && type->kind != kind)
+            FAIL_TYPE("expected to have pure tensor or buffer semantics");
+        if (!is_shaped && i >= num_inputs)
+            FAIL_TYPE("output operand #%u must be a tensor or memref", i);
+        if (is_shaped && type->rank > VERIFY_MAX_RANK)
+            FAIL_TYPE("operand #%u has too many dimensions", i);
     }
     num_tensors = kind == IR_TYPE_TENSOR ? num_outputs : 0;
     if (op->num_results != num_tensors) {
-        FAIL_TYPE("expected the number of tensor results (%u) to be equal to the number of output tensors "
-                  "(%u)", op->num_results, num_tensors);
+        FAIL_TYPE("expected the number of tensor results (%u) to be equal to the number of output "
+                  "tensors "
+                  "(%u)",
+                  op->num_results, num_tensors);
     }
     for (uint32_t i = 0; i < op->num_results; i++) {
         if (op->results[i].type == verify_operand_type(op, num_inputs + i)) continue;
-        FAIL_TYPE("expected type of operand #%u ('%s') to match type of corresponding result ('%s')",
-                  num_inputs + i, verify_type(v, verify_operand_type(op, num_inputs + i)),
-                  verify_type(v, op->results[i].type));
+        FAIL_TYPE(
+            "expected type of operand #%u ('%s') to match type of corresponding result ('%s')",
+            num_inputs + i, verify_type(v, verify_operand_type(op, num_inputs + i)),
+            verify_type(v, op->results[i].type));
     }
     return true;
 }
@@ -68,8 +74,8 @@ static bool check_dims_list(Verifier *v, const IrOp *op, const char *name, uint3
             FAIL_ATTR("%s out of range: %lld of rank %u", name, (long long)attr->values[i], rank);
         }
         for (size_t j = 0; j < i; j++) {
-            if (attr->values[j] == attr->values[i]) FAIL_ATTR("%s contains %lld twice", name,
-                                                              (long long)attr->values[i]);
+            if (attr->values[j] == attr->values[i])
+                FAIL_ATTR("%s contains %lld twice", name, (long long)attr->values[i]);
         }
     }
     return true;
@@ -80,8 +86,10 @@ static bool check_dims_list(Verifier *v, const IrOp *op, const char *name, uint3
 static bool check_given_maps(Verifier *v, const IrOp *op) {
     const IrAttr *maps = verify_attr(op, "indexing_maps", IR_ATTR_ARRAY);
     if (!maps || maps->num_elems != op->num_operands) {
-        FAIL_ATTR("expected the number of indexing_map (%zu) to be equal to the number of input/output "
-                  "operands (%u)", maps ? maps->num_elems : 0, op->num_operands);
+        FAIL_ATTR(
+            "expected the number of indexing_map (%zu) to be equal to the number of input/output "
+            "operands (%u)",
+            maps ? maps->num_elems : 0, op->num_operands);
     }
     uint32_t num_loops = 0;
     for (size_t i = 0; i < maps->num_elems; i++) {
@@ -91,8 +99,8 @@ static bool check_given_maps(Verifier *v, const IrOp *op) {
         if (num_loops > VERIFY_MAX_LOOPS) FAIL_ATTR("has more than %d loops", VERIFY_MAX_LOOPS);
         if (map->num_symbols) FAIL_ATTR("unexpected symbols in indexing_map #%zu", i);
         if (map->num_dims != num_loops) {
-            FAIL_ATTR("expected indexing_map #%zu to have %u dim(s) to match the number of loops", i,
-                      num_loops);
+            FAIL_ATTR("expected indexing_map #%zu to have %u dim(s) to match the number of loops",
+                      i, num_loops);
         }
     }
     return true;
@@ -114,7 +122,8 @@ static bool check_iterators(Verifier *v, const IrOp *op, uint32_t num_loops) {
     return true;
 }
 
-// matmul and batch_matmul with maps: only some of the dimensions that operand has by default, each once.
+// matmul and batch_matmul with maps: only some of the dimensions that operand has by default, each
+// once.
 static bool check_matmul_maps(Verifier *v, const IrOp *op) {
     bool is_batch = op->kind == IR_LINALG_BATCH_MATMUL;
     uint32_t m = is_batch, num_loops = 3 + m;
@@ -125,15 +134,18 @@ static bool check_matmul_maps(Verifier *v, const IrOp *op) {
     for (uint32_t i = 0; i < 3; i++) {
         const IrAffineMap *map = maps->elems[i]->map;
         uint32_t seen = 0, dim;
-        if (map->num_dims != num_loops) FAIL_ATTR("expected %u loops, found %u", num_loops, map->num_dims);
+        if (map->num_dims != num_loops)
+            FAIL_ATTR("expected %u loops, found %u", num_loops, map->num_dims);
         for (uint32_t r = 0; r < map->num_results; r++) {
             if (!ir_affine_is_dim(map->results[r], &dim) || !(allowed[i] & 1u << dim)) {
-                FAIL_ATTR("Unexpected result dim expression (outside the set of default result dims).");
+                FAIL_ATTR(
+                    "Unexpected result dim expression (outside the set of default result dims).");
             }
             if (seen & 1u << dim) FAIL_ATTR("indexing_map #%u uses a dimension twice", i);
             seen |= 1u << dim;
         }
-        if (i == 2 && seen != allowed[2]) FAIL_ATTR("Invalid Map for result: it must use every dimension");
+        if (i == 2 && seen != allowed[2])
+            FAIL_ATTR("Invalid Map for result: it must use every dimension");
     }
     return true;
 }
@@ -149,17 +161,21 @@ static bool check_contract_maps(Verifier *v, const IrOp *op) {
         uint32_t uses[3] = {0};
         for (uint32_t i = 0; i < 3; i++) {
             const IrAffineMap *map = maps->elems[i]->map;
-            for (uint32_t r = 0; r < map->num_results; r++) uses[i] |= ir_affine_uses_dim(map->results[r], d);
+            for (uint32_t r = 0; r < map->num_results; r++)
+                uses[i] |= ir_affine_uses_dim(map->results[r], d);
         }
         if (uses[0] + uses[1] + uses[2] < 2) {
-            FAIL_ATTR("iteration space dim at index %u is neither a contracting dim nor of parallel iteration "
-                      "type", d);
+            FAIL_ATTR("iteration space dim at index %u is neither a contracting dim nor of "
+                      "parallel iteration "
+                      "type",
+                      d);
         }
     }
     return true;
 }
 
-// ---------------------------------------------------------------- what each op needs before its maps can be asked
+// ---------------------------------------------------------------- what each op needs before its
+// maps can be asked
 
 static bool check_ranks(Verifier *v, const IrOp *op, uint32_t a, uint32_t b, uint32_t c) {
     uint32_t want[3] = {a, b, c};
@@ -167,8 +183,9 @@ static bool check_ranks(Verifier *v, const IrOp *op, uint32_t a, uint32_t b, uin
         const IrType *type = verify_operand_type(op, i);
         uint32_t rank = ir_type_is_shaped(type) ? type->rank : 0;
         if (rank != want[i]) {
-            FAIL_TYPE("expected operand rank (%u) to match the result rank of indexing_map #%u (%u)", rank, i,
-                      want[i]);
+            FAIL_TYPE(
+                "expected operand rank (%u) to match the result rank of indexing_map #%u (%u)",
+                rank, i, want[i]);
         }
     }
     return true;
@@ -199,12 +216,13 @@ static bool prepare_contraction(Verifier *v, const IrOp *op) {
 static bool check_transpose(Verifier *v, const IrOp *op) {
     const IrType *in = verify_operand_type(op, 0), *out = verify_operand_type(op, 1);
     if (!check_count(v, op, 1, 1)) return false;
-    if (in->rank != out->rank) FAIL_TYPE("input rank %u does not match init rank %u", in->rank, out->rank);
+    if (in->rank != out->rank)
+        FAIL_TYPE("input rank %u does not match init rank %u", in->rank, out->rank);
     if (!check_dims_list(v, op, "permutation", in->rank)) return false;
     const IrAttr *permutation = ir_op_attr(op, "permutation");
     if (permutation->num_values != in->rank) {
-        FAIL_ATTR("size of permutation %zu does not match the argument rank %u", permutation->num_values,
-                  in->rank);
+        FAIL_ATTR("size of permutation %zu does not match the argument rank %u",
+                  permutation->num_values, in->rank);
     }
     for (uint32_t i = 0; i < in->rank; i++) {
         if (verify_sizes_fit(out->shape[i], in->shape[permutation->values[i]])) continue;
@@ -226,8 +244,10 @@ static bool check_broadcast(Verifier *v, const IrOp *op) {
     if (!check_count(v, op, 1, 1) || !check_dims_list(v, op, "dimensions", out->rank)) return false;
     const IrAttr *dims = ir_op_attr(op, "dimensions");
     if (in->rank + dims->num_values != out->rank) {
-        FAIL_TYPE("input rank plus added dimensions does not match init rank. input rank: %u, dimensions "
-                  "size: %zu, init rank: %u", in->rank, dims->num_values, out->rank);
+        FAIL_TYPE(
+            "input rank plus added dimensions does not match init rank. input rank: %u, dimensions "
+            "size: %zu, init rank: %u",
+            in->rank, dims->num_values, out->rank);
     }
     for (uint32_t i = 0, at = 0; i < out->rank; i++) {
         if (list_has(dims, i)) continue;
@@ -241,8 +261,10 @@ static bool check_broadcast(Verifier *v, const IrOp *op) {
 
 static void append_shape(StrBuf *text, const int64_t *sizes, uint32_t rank) {
     for (uint32_t i = 0; i < rank; i++) {
-        if (sizes[i] == IR_DYNAMIC) strbuf_puts(text, i ? ", ?" : "?");
-        else strbuf_printf(text, "%s%lld", i ? ", " : "", (long long)sizes[i]);
+        if (sizes[i] == IR_DYNAMIC)
+            strbuf_puts(text, i ? ", ?" : "?");
+        else
+            strbuf_printf(text, "%s%lld", i ? ", " : "", (long long)sizes[i]);
     }
 }
 
@@ -254,7 +276,8 @@ static bool check_reduce(Verifier *v, const IrOp *op) {
     if (!check_dims_list(v, op, "dimensions", in->rank)) return false;
     const IrAttr *dims = ir_op_attr(op, "dimensions");
     for (size_t i = 1; i < dims->num_values; i++) {
-        if (dims->values[i] < dims->values[i - 1]) FAIL_ATTR("reduction dimensions are not in increasing order");
+        if (dims->values[i] < dims->values[i - 1])
+            FAIL_ATTR("reduction dimensions are not in increasing order");
     }
     int64_t left[VERIFY_MAX_RANK];
     uint32_t num_left = 0;
@@ -265,7 +288,8 @@ static bool check_reduce(Verifier *v, const IrOp *op) {
         const IrType *other = verify_operand_type(op, i), *out = verify_operand_type(op, num + i);
         if (!verify_same_shape(in, other)) FAIL_TYPE("expects all inputs to have the same shapes");
         bool fits = out->rank == num_left;
-        for (uint32_t d = 0; fits && d < num_left; d++) fits = verify_sizes_fit(out->shape[d], left[d]);
+        for (uint32_t d = 0; fits && d < num_left; d++)
+            fits = verify_sizes_fit(out->shape[d], left[d]);
         if (fits) continue;
         StrBuf text = {0};
         strbuf_puts(&text, "init dimensions [");
@@ -290,7 +314,8 @@ static bool check_fill_or_copy(Verifier *v, const IrOp *op) {
         return true;
     }
     bool fits = ir_type_is_shaped(in) && in->rank == out->rank;
-    for (uint32_t i = 0; fits && i < in->rank; i++) fits = verify_sizes_fit(in->shape[i], out->shape[i]);
+    for (uint32_t i = 0; fits && i < in->rank; i++)
+        fits = verify_sizes_fit(in->shape[i], out->shape[i]);
     if (!fits) FAIL_TYPE("expects the input to have the shape of the output");
     return true;
 }
@@ -308,7 +333,8 @@ static bool prepare_maps(Verifier *v, const IrOp *op) {
     case IR_LINALG_BROADCAST: return check_broadcast(v, op);
     default: break;
     }
-    if (!check_window_attr(v, op, "strides") || !check_window_attr(v, op, "dilations")) return false;
+    if (!check_window_attr(v, op, "strides") || !check_window_attr(v, op, "dilations"))
+        return false;
     if (is_pool(op->kind)) return check_count(v, op, 2, 1) && check_ranks(v, op, 4, 2, 4);
     return prepare_contraction(v, op);
 }
@@ -330,8 +356,9 @@ static bool find_loops(Verifier *v, const IrOp *op, Loops *loops) {
         const IrAffineMap *map = ir_linalg_map(v->m, op, o);
         uint32_t rank = ir_type_is_shaped(type) ? type->rank : 0, dim;
         if (rank != map->num_results) {
-            FAIL_TYPE("expected operand rank (%u) to match the result rank of indexing_map #%u (%u)", rank, o,
-                      map->num_results);
+            FAIL_TYPE(
+                "expected operand rank (%u) to match the result rank of indexing_map #%u (%u)",
+                rank, o, map->num_results);
         }
         for (uint32_t r = 0; r < rank; r++) {
             if (!ir_affine_is_dim(map->results[r], &dim)) continue;
@@ -347,7 +374,8 @@ static bool check_invertible(Verifier *v, const IrOp *op, const Loops *loops) {
         if (loops->is_known[i]) continue;
         StrBuf text = {0};
         uint32_t num = 0;
-        for (uint32_t o = 0; o < op->num_operands; o++) num += ir_linalg_map(v->m, op, o)->num_results;
+        for (uint32_t o = 0; o < op->num_operands; o++)
+            num += ir_linalg_map(v->m, op, o)->num_results;
         const IrAffineExpr **all = ARENA_ARRAY(&v->arena, const IrAffineExpr *, num + 1);
         num = 0;
         for (uint32_t o = 0; o < op->num_operands; o++) {
@@ -355,7 +383,8 @@ static bool check_invertible(Verifier *v, const IrOp *op, const Loops *loops) {
             for (uint32_t r = 0; r < map->num_results; r++) all[num++] = map->results[r];
         }
         strbuf_puts(&text, verify_map(v, ir_affine_map(v->m, loops->num, 0, num, all)));
-        (void)verify_fail(v, DIAG_I0105, op, "invalid indexing maps are non-invertible: (%s)", text.data);
+        (void)verify_fail(v, DIAG_I0105, op, "invalid indexing maps are non-invertible: (%s)",
+                          text.data);
         strbuf_deinit(&text);
         return false;
     }
@@ -382,21 +411,27 @@ static bool check_range(Verifier *v, const IrOp *op, const Loops *loops, uint32_
     if (size == IR_DYNAMIC || !static_ranges(expr, loops, ranges)) return true;
     if (ir_affine_is_dim(expr, &dim)) {
         if (size == loops->ranges[dim]) return true;
-        FAIL_TYPE("inferred input/output operand #%u has shape's dimension #%u to be %lld, but found %lld", o,
-                  r, (long long)loops->ranges[dim], (long long)size);
+        FAIL_TYPE("inferred input/output operand #%u has shape's dimension #%u to be %lld, but "
+                  "found %lld",
+                  o, r, (long long)loops->ranges[dim], (long long)size);
     }
     for (uint32_t d = 0; d < loops->num; d++) {
         if (ranges[d] == 0) return true; // no iteration at all
     }
     ir_affine_range(expr, ranges, &low, &high);
-    if (low < 0) FAIL_TYPE("unexpected result less than 0 at expression #%u in indexing_map #%u", r, o);
+    if (low < 0)
+        FAIL_TYPE("unexpected result less than 0 at expression #%u in indexing_map #%u", r, o);
     if (high >= size) {
-        FAIL_TYPE("inferred input/output operand #%u has shape's dimension #%u to be greater than or equal "
-                  "to %lld, but found %lld", o, r, (long long)high + 1, (long long)size);
+        FAIL_TYPE("inferred input/output operand #%u has shape's dimension #%u to be greater than "
+                  "or equal "
+                  "to %lld, but found %lld",
+                  o, r, (long long)high + 1, (long long)size);
     }
     if ((is_conv(op->kind) || is_pool(op->kind)) && high + 1 != size) { // V13
-        return verify_fail(v, DIAG_I0133, op, "has an input of size %lld in dimension %u where exactly %lld "
-                           "is needed", (long long)size, r, (long long)high + 1);
+        return verify_fail(v, DIAG_I0133, op,
+                           "has an input of size %lld in dimension %u where exactly %lld "
+                           "is needed",
+                           (long long)size, r, (long long)high + 1);
     }
     return true;
 }
@@ -416,33 +451,41 @@ static bool check_ranges(Verifier *v, const IrOp *op, const Loops *loops) {
 static bool check_body(Verifier *v, const IrOp *op) {
     const IrBlock *block = ir_op_block(op, 0);
     if (block->num_args != op->num_operands) {
-        FAIL_REGION("expected as many non-induction variable region arguments as the number of input/output "
-                    "operands (%u), found %u", op->num_operands, block->num_args);
+        FAIL_REGION("expected as many non-induction variable region arguments as the number of "
+                    "input/output "
+                    "operands (%u), found %u",
+                    op->num_operands, block->num_args);
     }
     for (uint32_t i = 0; i < block->num_args; i++) {
         const IrType *want = ir_type_elem(verify_operand_type(op, i));
         if (block->args[i]->type == want) continue;
-        FAIL_TYPE("expected type of bb argument #%u ('%s') to match element or self type of the corresponding "
-                  "operand ('%s')", i, verify_type(v, block->args[i]->type), verify_type(v, want));
+        FAIL_TYPE("expected type of bb argument #%u ('%s') to match element or self type of the "
+                  "corresponding "
+                  "operand ('%s')",
+                  i, verify_type(v, block->args[i]->type), verify_type(v, want));
     }
     const IrOp *yield = ir_block_terminator(block);
     if (yield->num_operands != op->segments[1]) {
-        return verify_fail(v, DIAG_I0104, yield, "expected number of yield values (%u) to match the number of "
-                           "inits / outs operands of the enclosing LinalgOp (%u)", yield->num_operands,
-                           op->segments[1]);
+        return verify_fail(v, DIAG_I0104, yield,
+                           "expected number of yield values (%u) to match the number of "
+                           "inits / outs operands of the enclosing LinalgOp (%u)",
+                           yield->num_operands, op->segments[1]);
     }
     for (uint32_t i = 0; i < yield->num_operands; i++) {
         const IrType *want = verify_operand_type(op, op->segments[0] + i)->elem;
         if (verify_operand_type(yield, i) == want) continue;
-        return verify_fail(v, DIAG_I0104, yield, "type of yield operand %u ('%s') doesn't match the element "
-                           "type of the enclosing %s op ('%s')", i + 1,
-                           verify_type(v, verify_operand_type(yield, i)), ir_op_info(op->kind)->name,
-                           verify_type(v, want));
+        return verify_fail(v, DIAG_I0104, yield,
+                           "type of yield operand %u ('%s') doesn't match the element "
+                           "type of the enclosing %s op ('%s')",
+                           i + 1, verify_type(v, verify_operand_type(yield, i)),
+                           ir_op_info(op->kind)->name, verify_type(v, want));
     }
     return true;
 }
 
-static bool has_body(IrOpKind kind) { return kind == IR_LINALG_GENERIC || kind == IR_LINALG_REDUCE; }
+static bool has_body(IrOpKind kind) {
+    return kind == IR_LINALG_GENERIC || kind == IR_LINALG_REDUCE;
+}
 
 // Does the op read what output i held before?
 static bool reads_output(const IrOp *op, uint32_t i) {
@@ -458,15 +501,19 @@ static bool check_defined(Verifier *v, const IrOp *op) {
     for (uint32_t i = 0; i < op->segments[1]; i++) {
         const IrOp *def = ir_op_operand(op, op->segments[0] + i)->def_op;
         if (!def || def->kind != IR_TENSOR_EMPTY || !reads_output(op, i)) continue;
-        return verify_fail(v, DIAG_I0125, op, "accumulates into output %u, which comes straight from "
-                           "tensor.empty: its contents are undefined", i);
+        return verify_fail(v, DIAG_I0125, op,
+                           "accumulates into output %u, which comes straight from "
+                           "tensor.empty: its contents are undefined",
+                           i);
     }
     for (uint32_t i = 0; i < op->segments[0] && !is_pool(op->kind); i++) {
         const IrOp *def = ir_op_operand(op, i)->def_op;
         bool is_read = !has_body(op->kind) || !ir_value_is_unused(ir_op_block(op, 0)->args[i]);
         if (!def || def->kind != IR_TENSOR_EMPTY || !is_read) continue;
-        return verify_fail(v, DIAG_I0125, op, "reads input %u, which comes straight from tensor.empty: its "
-                           "contents are undefined", i);
+        return verify_fail(v, DIAG_I0125, op,
+                           "reads input %u, which comes straight from tensor.empty: its "
+                           "contents are undefined",
+                           i);
     }
     return true;
 }
@@ -495,8 +542,10 @@ static bool check_aliases(Verifier *v, const IrOp *op, const Loops *loops) {
                        i < op->segments[0] &&
                        ir_linalg_map(v->m, op, i) == ir_linalg_map(v->m, op, o);
             if (may) continue;
-            return verify_fail(v, DIAG_I0126, op, "operand #%u and output #%u share memory; that is allowed "
-                               "only elementwise with equal maps", i, o);
+            return verify_fail(v, DIAG_I0126, op,
+                               "operand #%u and output #%u share memory; that is allowed "
+                               "only elementwise with equal maps",
+                               i, o);
         }
     }
     return true;
@@ -513,8 +562,10 @@ static bool check_races(Verifier *v, const IrOp *op, const Loops *loops) {
                 is_used = is_used || ir_affine_uses_dim(map->results[r], d);
             }
             if (is_used) continue;
-            return verify_fail(v, DIAG_I0127, op, "parallel loop %u does not occur in the map of output #%u: "
-                               "iterations would race", d, o);
+            return verify_fail(v, DIAG_I0127, op,
+                               "parallel loop %u does not occur in the map of output #%u: "
+                               "iterations would race",
+                               d, o);
         }
     }
     return true;
@@ -532,14 +583,17 @@ static bool check_accumulator(Verifier *v, const IrOp *op) {
         is_float = is_float || ir_type_is_float(elem);
     }
     bool is_half = acc->kind == IR_TYPE_F16 || acc->kind == IR_TYPE_BF16;
-    if (is_half && tolerance && tolerance->kind == IR_ATTR_STRING && str_equal(tolerance->str, "f16acc")) {
+    if (is_half && tolerance && tolerance->kind == IR_ATTR_STRING &&
+        str_equal(tolerance->str, "f16acc")) {
         return true;
     }
     bool fits = ir_type_is_float(acc) ? !is_half && (!is_f64 || acc->kind == IR_TYPE_F64)
                                       : !is_float && acc->kind == IR_TYPE_INT && acc->width >= 32;
     if (fits) return true;
-    return verify_fail(v, DIAG_I0132, op, "accumulates in '%s'; contractions accumulate in f32 (f64, i32), "
-                       "rounded by one cast afterwards", verify_type(v, acc));
+    return verify_fail(v, DIAG_I0132, op,
+                       "accumulates in '%s'; contractions accumulate in f32 (f64, i32), "
+                       "rounded by one cast afterwards",
+                       verify_type(v, acc));
 }
 
 bool verify_structured(Verifier *v, const IrOp *op) {
@@ -562,7 +616,8 @@ bool verify_linalg_index(Verifier *v, const IrOp *op) {
     }
     uint32_t num_loops = maps->elems[0]->map->num_dims;
     if (!dim || dim->i < 0 || dim->i >= (int64_t)num_loops) {
-        FAIL_ATTR("expected dim (%lld) to be lower than the number of loops (%u) of the enclosing LinalgOp.",
+        FAIL_ATTR("expected dim (%lld) to be lower than the number of loops (%u) of the enclosing "
+                  "LinalgOp.",
                   dim ? (long long)dim->i : -1, num_loops);
     }
     return true;
@@ -575,7 +630,8 @@ bool verify_softmax(Verifier *v, const IrOp *op) {
         FAIL_TYPE("failed to verify that input and output have same element type");
     }
     bool fits = in->rank == out->rank && op->results[0].type == out && ir_type_is_float(in->elem);
-    for (uint32_t i = 0; fits && i < in->rank; i++) fits = verify_sizes_fit(in->shape[i], out->shape[i]);
+    for (uint32_t i = 0; fits && i < in->rank; i++)
+        fits = verify_sizes_fit(in->shape[i], out->shape[i]);
     if (!fits) FAIL_TYPE("incompatible output shape, or no floats");
     if (!dimension || dimension->i < 0 || dimension->i >= (int64_t)in->rank) {
         FAIL_ATTR("incorrect dimension specified");
@@ -591,42 +647,52 @@ bool verify_pack(Verifier *v, const IrOp *op) {
     const IrAttr *tiles = verify_attr(op, "static_inner_tiles", IR_ATTR_DENSE_ARRAY);
     const IrAttr *positions = verify_attr(op, "inner_dims_pos", IR_ATTR_DENSE_ARRAY);
     const IrAttr *permutation = verify_attr(op, "outer_dims_perm", IR_ATTR_DENSE_ARRAY);
-    if (op->results[0].type != to || from->elem != to->elem) FAIL_TYPE("result and destination types differ");
-    if (plain->rank > VERIFY_MAX_RANK || !check_dims_list(v, op, "inner_dims_pos", plain->rank)) return false;
+    if (op->results[0].type != to || from->elem != to->elem)
+        FAIL_TYPE("result and destination types differ");
+    if (plain->rank > VERIFY_MAX_RANK || !check_dims_list(v, op, "inner_dims_pos", plain->rank))
+        return false;
     if (!tiles || tiles->num_values != positions->num_values ||
         packed->rank != plain->rank + tiles->num_values) {
         FAIL_TYPE("packed rank != (unpacked rank + num tiling factors)");
     }
     if (permutation && (!check_dims_list(v, op, "outer_dims_perm", plain->rank) ||
                         (permutation->num_values && permutation->num_values != plain->rank))) {
-        return permutation->num_values == plain->rank ? false : verify_fail(v, DIAG_I0105, op,
-                                                                            "has an invalid permutation");
+        return permutation->num_values == plain->rank
+                   ? false
+                   : verify_fail(v, DIAG_I0105, op, "has an invalid permutation");
     }
     uint32_t dynamic = 0;
     for (size_t i = 0; i < tiles->num_values; i++) {
         dynamic += tiles->values[i] == IR_DYNAMIC;
-        if (tiles->values[i] != IR_DYNAMIC && tiles->values[i] <= 0) FAIL_ATTR("invalid zero tile factor");
+        if (tiles->values[i] != IR_DYNAMIC && tiles->values[i] <= 0)
+            FAIL_ATTR("invalid zero tile factor");
         if (!verify_sizes_fit(packed->shape[plain->rank + i], tiles->values[i])) {
             FAIL_TYPE("inner tile sizes do not match the packed type");
         }
     }
-    if (dynamic != op->segments[is_pack ? 3 : 2]) FAIL_TYPE("has operands that do not fit its dynamic tiles");
-    if (is_pack && op->segments[2] && verify_operand_type(op, ir_op_segment_start(op, 2)) != from->elem) {
+    if (dynamic != op->segments[is_pack ? 3 : 2])
+        FAIL_TYPE("has operands that do not fit its dynamic tiles");
+    if (is_pack && op->segments[2] &&
+        verify_operand_type(op, ir_op_segment_start(op, 2)) != from->elem) {
         FAIL_TYPE("expected padding_value to have the element type of the source");
     }
     for (uint32_t d = 0; d < plain->rank; d++) {
-        uint32_t from_dim = permutation && permutation->num_values ? (uint32_t)permutation->values[d] : d;
+        uint32_t from_dim =
+            permutation && permutation->num_values ? (uint32_t)permutation->values[d] : d;
         int64_t size = plain->shape[from_dim], tile = 1;
         for (size_t i = 0; i < tiles->num_values; i++) {
             if (positions->values[i] == (int64_t)from_dim) tile = tiles->values[i];
         }
         if (size == IR_DYNAMIC || tile == IR_DYNAMIC) continue;
         if (size % tile && is_pack && !op->segments[2]) {
-            FAIL_TYPE("invalid tile factor or output size provided. Only full tiles are supported when "
-                      "padding_value is not set");
+            FAIL_TYPE(
+                "invalid tile factor or output size provided. Only full tiles are supported when "
+                "padding_value is not set");
         }
         if (!verify_sizes_fit(packed->shape[d], (size + tile - 1) / tile)) {
-            FAIL_TYPE("the shape of output is not large enough to hold the packed data in dimension %u", d);
+            FAIL_TYPE(
+                "the shape of output is not large enough to hold the packed data in dimension %u",
+                d);
         }
     }
     return true;

@@ -2,8 +2,8 @@
 #include "ir/intrinsics.h"
 #include "ir/verify_internal.h"
 
-// Intrinsics of machines must stand in the table: a name that LLVM does not know becomes an undefined
-// symbol, one whose CPU feature is missing aborts the code generator.
+// Intrinsics of machines must stand in the table: a name that LLVM does not know becomes an
+// undefined symbol, one whose CPU feature is missing aborts the code generator.
 bool verify_call_intrinsic(Verifier *v, const IrOp *op) {
     const IrAttr *name = verify_attr(op, "intrin", IR_ATTR_STRING);
     if (!name) FAIL_ATTR("requires attribute 'intrin'");
@@ -25,17 +25,18 @@ bool verify_call_intrinsic(Verifier *v, const IrOp *op) {
     if (!fits) FAIL_TYPE("has other types than the intrinsic '%s'", name->str);
     for (uint32_t i = 0; i < num; i++) { // scalar operands are encoded in the instruction
         const IrOp *def = ir_op_operand(op, i)->def_op;
-        bool is_constant = ir_value_constant(ir_op_operand(op, i)) ||
-                           (def && def->kind == IR_LLVM_MLIR_CONSTANT);
-        if (!intrinsic->operands[i].lanes && !is_constant) FAIL_TYPE("operand #%u must be a constant", i);
+        bool is_constant =
+            ir_value_constant(ir_op_operand(op, i)) || (def && def->kind == IR_LLVM_MLIR_CONSTANT);
+        if (!intrinsic->operands[i].lanes && !is_constant)
+            FAIL_TYPE("operand #%u must be a constant", i);
     }
     return true;
 }
 
 static const IrType *llvm_func_type(const IrOp *func) {
     const IrAttr *attr = func ? verify_attr(func, "function_type", IR_ATTR_TYPE) : NULL;
-    bool is_good = attr && func->kind == IR_LLVM_FUNC && attr->type->kind == IR_TYPE_LLVM_FUNCTION &&
-                   attr->type->num_results == 1;
+    bool is_good = attr && func->kind == IR_LLVM_FUNC &&
+                   attr->type->kind == IR_TYPE_LLVM_FUNCTION && attr->type->num_results == 1;
     return is_good ? attr->type : NULL;
 }
 
@@ -43,16 +44,19 @@ bool verify_llvm_func(Verifier *v, const IrOp *op) {
     const IrType *type = llvm_func_type(op);
     const IrBlock *body = op->regions[0].first;
     if (!type) FAIL_ATTR("requires attribute 'function_type' of LLVM function type");
-    if (!op->block || ir_block_parent(op->block) != v->m->op) FAIL_REGION("must be a child of the module");
+    if (!op->block || ir_block_parent(op->block) != v->m->op)
+        FAIL_REGION("must be a child of the module");
     if (!body) return true;
     if (body->num_args != type->num_inputs) {
-        FAIL_REGION("entry block must have %u arguments to match function signature", type->num_inputs);
+        FAIL_REGION("entry block must have %u arguments to match function signature",
+                    type->num_inputs);
     }
     for (uint32_t i = 0; i < body->num_args; i++) {
         if (body->args[i]->type == type->inputs[i]) continue;
-        FAIL_TYPE("entry block argument #%u('%s') must match the type of the corresponding argument in "
-                  "function signature('%s')", i, verify_type(v, body->args[i]->type),
-                  verify_type(v, type->inputs[i]));
+        FAIL_TYPE(
+            "entry block argument #%u('%s') must match the type of the corresponding argument in "
+            "function signature('%s')",
+            i, verify_type(v, body->args[i]->type), verify_type(v, type->inputs[i]));
     }
     return true;
 }
@@ -67,8 +71,8 @@ bool verify_llvm_return(Verifier *v, const IrOp *op) {
         FAIL_TYPE(is_void ? "expected no operands" : "expected 1 operand");
     }
     if (!is_void && verify_operand_type(op, 0) != type->results[0]) {
-        FAIL_TYPE("mismatching result types: '%s' and '%s'", verify_type(v, verify_operand_type(op, 0)),
-                  verify_type(v, type->results[0]));
+        FAIL_TYPE("mismatching result types: '%s' and '%s'",
+                  verify_type(v, verify_operand_type(op, 0)), verify_type(v, type->results[0]));
     }
     return true;
 }
@@ -77,8 +81,10 @@ bool verify_llvm_return(Verifier *v, const IrOp *op) {
 static bool check_successor(Verifier *v, const IrOp *op, uint32_t s, uint32_t segment) {
     const IrBlock *block = op->successors[s];
     uint32_t first = ir_op_segment_start(op, segment), num = op->segments[segment];
-    if (!block || block->region != op->block->region) FAIL_REGION("has a successor of another region");
-    if (block == block->region->first) FAIL_REGION("entry block of region may not have predecessors");
+    if (!block || block->region != op->block->region)
+        FAIL_REGION("has a successor of another region");
+    if (block == block->region->first)
+        FAIL_REGION("entry block of region may not have predecessors");
     if (block->num_args != num) {
         FAIL_TYPE("branch has %u operands for successor #%u, but target block has %u", num, s,
                   block->num_args);
@@ -93,7 +99,8 @@ static bool check_successor(Verifier *v, const IrOp *op, uint32_t s, uint32_t se
 // llvm.br {arguments}, llvm.cond_br {condition, true arguments, false arguments}
 bool verify_llvm_branch(Verifier *v, const IrOp *op) {
     bool is_conditional = op->kind == IR_LLVM_COND_BR;
-    if (op->num_successors != (is_conditional ? 2 : 1)) FAIL_REGION("has a wrong number of successors");
+    if (op->num_successors != (is_conditional ? 2 : 1))
+        FAIL_REGION("has a wrong number of successors");
     if (!is_conditional) return check_successor(v, op, 0, 0);
     return check_successor(v, op, 0, 1) && check_successor(v, op, 1, 2);
 }
@@ -101,13 +108,15 @@ bool verify_llvm_branch(Verifier *v, const IrOp *op) {
 // llvm.mlir.global, llvm.mlir.addressof
 bool verify_llvm_symbol(Verifier *v, const IrOp *op) {
     if (op->kind == IR_LLVM_MLIR_GLOBAL) {
-        if (!verify_attr(op, "global_type", IR_ATTR_TYPE)) FAIL_ATTR("requires attribute 'global_type'");
+        if (!verify_attr(op, "global_type", IR_ATTR_TYPE))
+            FAIL_ATTR("requires attribute 'global_type'");
         return true;
     }
     const IrAttr *name = verify_attr(op, "global_name", IR_ATTR_SYMBOL);
     const IrOp *target = name ? ir_symbol_find(v->m, name->str) : NULL;
     if (!target || (target->kind != IR_LLVM_MLIR_GLOBAL && target->kind != IR_LLVM_FUNC)) {
-        return verify_fail(v, DIAG_I0103, op, "must reference a global defined by 'llvm.mlir.global' or "
+        return verify_fail(v, DIAG_I0103, op,
+                           "must reference a global defined by 'llvm.mlir.global' or "
                            "'llvm.func'");
     }
     return true;
@@ -118,7 +127,8 @@ bool verify_llvm_call(Verifier *v, const IrOp *op) {
     const IrOp *func = callee ? ir_symbol_find(v->m, callee->str) : NULL;
     const IrType *type = llvm_func_type(func);
     if (!type) {
-        return verify_fail(v, DIAG_I0103, op, "'%s' does not reference a symbol in the current scope",
+        return verify_fail(v, DIAG_I0103, op,
+                           "'%s' does not reference a symbol in the current scope",
                            callee ? callee->str : "");
     }
     bool is_void = type->results[0]->kind == IR_TYPE_VOID;
@@ -130,7 +140,8 @@ bool verify_llvm_call(Verifier *v, const IrOp *op) {
         FAIL_TYPE("result type does not match the function result type");
     }
     for (uint32_t i = 0; i < op->num_operands; i++) {
-        if (verify_operand_type(op, i) != type->inputs[i]) FAIL_TYPE("operand type mismatch for operand %u", i);
+        if (verify_operand_type(op, i) != type->inputs[i])
+            FAIL_TYPE("operand type mismatch for operand %u", i);
     }
     return true;
 }
@@ -160,19 +171,21 @@ bool verify_llvm_aggregate(Verifier *v, const IrOp *op) {
             FAIL_TYPE("needs two vectors of one type and a mask of the result's length");
         }
         for (size_t i = 0; i < mask->num_values; i++) {
-            if (mask->values[i] >= 2 * a->shape[0] || mask->values[i] < -1) FAIL_ATTR("mask out of range");
+            if (mask->values[i] >= 2 * a->shape[0] || mask->values[i] < -1)
+                FAIL_ATTR("mask out of range");
         }
         return true;
     }
     const IrAttr *position = verify_attr(op, "position", IR_ATTR_DENSE_ARRAY);
     // insertvalue's operands stand as container, value.
-    const IrType *container = op->kind == IR_LLVM_EXTRACTVALUE ? verify_operand_type(op, 0)
-                                                               : op->results[0].type;
+    const IrType *container =
+        op->kind == IR_LLVM_EXTRACTVALUE ? verify_operand_type(op, 0) : op->results[0].type;
     const IrType *field = position ? field_type(container, position) : NULL;
-    if (!field) FAIL_ATTR("has a position that its aggregate '%s' lacks", verify_type(v, container));
+    if (!field)
+        FAIL_ATTR("has a position that its aggregate '%s' lacks", verify_type(v, container));
     if (op->kind == IR_LLVM_EXTRACTVALUE && op->results[0].type != field) {
-        FAIL_TYPE("type mismatch: extracting from '%s' should produce '%s'", verify_type(v, container),
-                  verify_type(v, field));
+        FAIL_TYPE("type mismatch: extracting from '%s' should produce '%s'",
+                  verify_type(v, container), verify_type(v, field));
     }
     return true;
 }

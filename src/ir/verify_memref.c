@@ -53,10 +53,13 @@ bool verify_view(Verifier *v, const IrOp *op) {
         FAIL_TYPE("operand #0 must be 1D memref of 8-bit signless integer values, but got '%s'",
                   verify_type(v, src));
     }
-    if (src->has_layout) FAIL_TYPE("unsupported map for base memref type '%s'", verify_type(v, src));
-    if (dst->has_layout) FAIL_TYPE("unsupported map for result memref type '%s'", verify_type(v, dst));
+    if (src->has_layout)
+        FAIL_TYPE("unsupported map for base memref type '%s'", verify_type(v, src));
+    if (dst->has_layout)
+        FAIL_TYPE("unsupported map for result memref type '%s'", verify_type(v, dst));
     if (src->space != dst->space) FAIL_TYPE("different memory spaces specified for base and view");
-    if (op->segments[2] != num_dynamic(dst)) FAIL_TYPE("incorrect number of size operands for type");
+    if (op->segments[2] != num_dynamic(dst))
+        FAIL_TYPE("incorrect number of size operands for type");
     if (dst->elem->kind == IR_TYPE_INT && dst->elem->width == 4) {
         FAIL_TYPE("views bytes as 4-bit integers");
     }
@@ -64,8 +67,10 @@ bool verify_view(Verifier *v, const IrOp *op) {
     uint32_t elem_bytes = ir_type_bytes(dst->elem);
     if (!verify_constant(op, ir_op_segment_start(op, 1), &offset)) return true;
     if (offset < 0 || offset % elem_bytes) {
-        return verify_fail(v, DIAG_I0123, op, "has the byte offset %lld, which is no multiple of its "
-                           "element's %u bytes", (long long)offset, elem_bytes);
+        return verify_fail(v, DIAG_I0123, op,
+                           "has the byte offset %lld, which is no multiple of its "
+                           "element's %u bytes",
+                           (long long)offset, elem_bytes);
     }
     if (bytes < 0 || src->shape[0] == IR_DYNAMIC) return true;
     if (__builtin_add_overflow(offset, bytes, &end) || end > src->shape[0]) {
@@ -89,7 +94,8 @@ static int64_t plus(int64_t a, int64_t b) {
 
 bool verify_subview(Verifier *v, const IrOp *op) {
     const IrType *src = verify_operand_type(op, 0), *dst = op->results[0].type;
-    int64_t strides[VERIFY_MAX_RANK], want[VERIFY_MAX_RANK], have[VERIFY_MAX_RANK], offset, have_offset;
+    int64_t strides[VERIFY_MAX_RANK], want[VERIFY_MAX_RANK], have[VERIFY_MAX_RANK], offset,
+        have_offset;
     bool keep[VERIFY_MAX_RANK];
     if (!verify_slice_numbers(v, op, src)) return false;
     const int64_t *offsets = ir_op_attr(op, "static_offsets")->values;
@@ -109,18 +115,21 @@ bool verify_subview(Verifier *v, const IrOp *op) {
     for (uint32_t i = 0, at = 0; fits && i < src->rank; i++) {
         if (keep[i]) fits = want[i] == have[at++];
     }
-    // Of several dimensions of size 1 others may have been dropped than the first that fit: then the
-    // strides of those that stay are found in order.
+    // Of several dimensions of size 1 others may have been dropped than the first that fit: then
+    // the strides of those that stay are found in order.
     if (!fits && offset == have_offset && dst->rank < src->rank) {
         uint32_t at = 0;
         for (uint32_t i = 0; i < src->rank; i++) {
-            if (at < dst->rank && sizes[i] == dst->shape[at] && want[i] == have[at]) at++;
-            else if (sizes[i] != 1) break;
+            if (at < dst->rank && sizes[i] == dst->shape[at] && want[i] == have[at])
+                at++;
+            else if (sizes[i] != 1)
+                break;
         }
         fits = at == dst->rank;
     }
     if (fits) return true;
-    const IrType *type = ir_type_memref_strided(v->m, src->rank, sizes, src->elem, want, offset, src->space);
+    const IrType *type =
+        ir_type_memref_strided(v->m, src->rank, sizes, src->elem, want, offset, src->space);
     FAIL_TYPE("expected result type to be '%s' or a rank-reduced version, but it is '%s'",
               verify_type(v, type), verify_type(v, dst));
 }
@@ -144,8 +153,10 @@ static bool check_reach(Verifier *v, const IrOp *op, int64_t offset, uint32_t ra
     for (uint32_t i = 0; i < rank; i++) {
         if (sizes[i] == IR_DYNAMIC || strides[i] == IR_DYNAMIC || sizes[i] == 0) return true;
         __int128 span = (__int128)(sizes[i] - 1) * strides[i];
-        if (span > 0) last += span;
-        else least += span;
+        if (span > 0)
+            last += span;
+        else
+            least += span;
     }
     uint32_t bytes = ir_type_bytes(src->elem);
     if (least >= 0 && (last + 1) * bytes <= have) return true;
@@ -159,22 +170,26 @@ bool verify_reinterpret_cast(Verifier *v, const IrOp *op) {
     const IrAttr *sizes = verify_attr(op, "static_sizes", IR_ATTR_DENSE_ARRAY);
     const IrAttr *strides = verify_attr(op, "static_strides", IR_ATTR_DENSE_ARRAY);
     int64_t have[VERIFY_MAX_RANK], have_offset;
-    if (src->elem != dst->elem) FAIL_TYPE("different element types specified for source and result");
-    if (src->space != dst->space) FAIL_TYPE("different memory spaces specified for source and result");
-    if (!offsets || !sizes || !strides || offsets->num_values != 1 || sizes->num_values != dst->rank ||
-        strides->num_values != dst->rank || dst->rank > VERIFY_MAX_RANK) {
+    if (src->elem != dst->elem)
+        FAIL_TYPE("different element types specified for source and result");
+    if (src->space != dst->space)
+        FAIL_TYPE("different memory spaces specified for source and result");
+    if (!offsets || !sizes || !strides || offsets->num_values != 1 ||
+        sizes->num_values != dst->rank || strides->num_values != dst->rank ||
+        dst->rank > VERIFY_MAX_RANK) {
         FAIL_ATTR("expected one offset and %u sizes and strides", dst->rank);
     }
     const IrAttr *all[3] = {offsets, sizes, strides};
     for (uint32_t s = 0; s < 3; s++) {
         uint32_t dynamic = 0;
         for (size_t i = 0; i < all[s]->num_values; i++) dynamic += all[s]->values[i] == IR_DYNAMIC;
-        if (dynamic != op->segments[s + 1]) FAIL_TYPE("has operands that do not fit its dynamic numbers");
+        if (dynamic != op->segments[s + 1])
+            FAIL_TYPE("has operands that do not fit its dynamic numbers");
     }
     ir_memref_strides(dst, have, &have_offset);
     if (!verify_sizes_fit(have_offset, offsets->values[0])) {
-        FAIL_TYPE("expected result type with offset = %lld instead of %lld", (long long)offsets->values[0],
-                  (long long)have_offset);
+        FAIL_TYPE("expected result type with offset = %lld instead of %lld",
+                  (long long)offsets->values[0], (long long)have_offset);
     }
     for (uint32_t i = 0; i < dst->rank; i++) {
         if (!verify_sizes_fit(dst->shape[i], sizes->values[i])) {
@@ -208,7 +223,8 @@ bool verify_memref_access(Verifier *v, const IrOp *op) {
 bool verify_memref_copy(Verifier *v, const IrOp *op) {
     const IrType *src = verify_operand_type(op, 0), *dst = verify_operand_type(op, 1);
     bool fits = src->elem == dst->elem && src->rank == dst->rank;
-    for (uint32_t i = 0; fits && i < src->rank; i++) fits = verify_sizes_fit(src->shape[i], dst->shape[i]);
+    for (uint32_t i = 0; fits && i < src->rank; i++)
+        fits = verify_sizes_fit(src->shape[i], dst->shape[i]);
     if (!fits) {
         FAIL_TYPE("requires the same shape and element type for all operands: '%s' and '%s'",
                   verify_type(v, src), verify_type(v, dst));
@@ -217,17 +233,21 @@ bool verify_memref_copy(Verifier *v, const IrOp *op) {
 }
 
 bool verify_global(Verifier *v, const IrOp *op) {
-    const IrAttr *type = verify_attr(op, "type", IR_ATTR_TYPE), *value = ir_op_attr(op, "initial_value");
+    const IrAttr *type = verify_attr(op, "type", IR_ATTR_TYPE),
+                 *value = ir_op_attr(op, "initial_value");
     const IrAttr *alignment = ir_op_attr(op, "alignment");
     if (!type || type->type->kind != IR_TYPE_MEMREF || !ir_type_is_static(type->type) ||
         type->type->has_layout) {
         FAIL_TYPE("type should be static shaped memref");
     }
-    if (alignment && !is_power_of_two(alignment)) FAIL_ATTR("alignment attribute value is not a power of 2");
+    if (alignment && !is_power_of_two(alignment))
+        FAIL_ATTR("alignment attribute value is not a power of 2");
     if (!value || value->kind == IR_ATTR_UNIT) return true;
-    if (value->kind != IR_ATTR_DENSE) FAIL_ATTR("initial value should be a unit or elements attribute");
+    if (value->kind != IR_ATTR_DENSE)
+        FAIL_ATTR("initial value should be a unit or elements attribute");
     if (value->type->elem != type->type->elem || !verify_same_shape(value->type, type->type)) {
-        FAIL_TYPE("initial value expected to be of the shape and element type of '%s', but was of type '%s'",
+        FAIL_TYPE("initial value expected to be of the shape and element type of '%s', but was of "
+                  "type '%s'",
                   verify_type(v, type->type), verify_type(v, value->type));
     }
     return true;
@@ -274,8 +294,8 @@ VerifyExtent verify_extent(const IrValue *memref) {
             extent.root = ir_op_operand(op, 0);
             if (extent.end < 0) extent.end = memref_bytes(extent.root->type);
         } else if (op->kind == IR_MEMREF_VIEW) {
-            bool is_known = verify_constant(op, ir_op_segment_start(op, 1), &offset) && offset >= 0 &&
-                            extent.begin >= 0 && extent.end >= 0;
+            bool is_known = verify_constant(op, ir_op_segment_start(op, 1), &offset) &&
+                            offset >= 0 && extent.begin >= 0 && extent.end >= 0;
             extent.root = ir_op_operand(op, 0);
             if (!is_known || __builtin_add_overflow(extent.begin, offset, &extent.begin) ||
                 __builtin_add_overflow(extent.end, offset, &extent.end)) {
@@ -295,8 +315,8 @@ VerifyExtent verify_extent(const IrValue *memref) {
 
 typedef struct ArenaView {
     const IrOp *op;
-    int64_t begin, end;        // bytes of the arena
-    uint32_t first, last;      // places of its first and last user in the function's block
+    int64_t begin, end;   // bytes of the arena
+    uint32_t first, last; // places of its first and last user in the function's block
     const IrOp *first_op, *last_op;
 } ArenaView;
 
@@ -320,7 +340,8 @@ static void add_user(const Verifier *v, const IrOp *user, const IrBlock *block, 
 }
 
 // Users of a view, those of its casts and sub-views included.
-static void add_users(const Verifier *v, const IrValue *value, const IrBlock *block, ArenaView *view) {
+static void add_users(const Verifier *v, const IrValue *value, const IrBlock *block,
+                      ArenaView *view) {
     const IrValue **todo = NULL;
     size_t num = 0, capacity = 0;
     ARRAY_RESERVE(todo, num, capacity);
@@ -348,8 +369,8 @@ static bool is_arena(const IrOp *func, const IrValue *value) {
            ir_func_arg_attr(func, value->number, "ingot.arena");
 }
 
-// Both live at once: their intervals share more than one op, or one op that is no region around both
-// (what is inside a loop is not ordered here; the interpreter watches it byte by byte).
+// Both live at once: their intervals share more than one op, or one op that is no region around
+// both (what is inside a loop is not ordered here; the interpreter watches it byte by byte).
 static bool are_live_together(const ArenaView *a, const ArenaView *b) {
     uint32_t begin = MAX(a->first, b->first), end = MIN(a->last, b->last);
     if (!a->first_op || !b->first_op || begin > end) return false;
@@ -364,7 +385,8 @@ static bool check_overlap(Verifier *v, const ArenaView *views, size_t num) {
             if (a->begin >= b->end || b->begin >= a->end) continue;
             if (!are_live_together(a, b)) continue;
             DiagSpan other = ir_loc_span(a->op->loc);
-            return verify_fail(v, DIAG_I0128, b->op, "views arena bytes %lld to %lld, which overlap bytes "
+            return verify_fail(v, DIAG_I0128, b->op,
+                               "views arena bytes %lld to %lld, which overlap bytes "
                                "%lld to %lld of the view of line %u while both are live",
                                (long long)b->begin, (long long)b->end - 1, (long long)a->begin,
                                (long long)a->end - 1, other.line);
@@ -383,7 +405,8 @@ bool verify_arena_overlap(Verifier *v, const IrOp *func) {
         if (op->kind != IR_MEMREF_VIEW) continue;
         VerifyExtent extent = verify_extent(&op->results[0]);
         const IrValue *source = ir_op_operand(op, 0);
-        while (source->def_op && keeps_extent(source->def_op)) source = ir_op_operand(source->def_op, 0);
+        while (source->def_op && keeps_extent(source->def_op))
+            source = ir_op_operand(source->def_op, 0);
         // A view of a view belongs to the outer one.
         if (extent.begin < 0 || source != extent.root || !is_arena(func, extent.root)) continue;
         ARRAY_RESERVE(views, num, capacity);

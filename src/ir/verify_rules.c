@@ -1,5 +1,5 @@
-// The tables: operand groups and type equalities come from the op's syntax (formats.def); here stand the
-// class of type each operand and result must have, and the further check of an op.
+// The tables: operand groups and type equalities come from the op's syntax (formats.def); here
+// stand the class of type each operand and result must have, and the further check of an op.
 #include <string.h>
 
 #include "ir/verify_internal.h"
@@ -7,24 +7,33 @@
 // Classes of types, one letter for each operand slot of the syntax, in its order:
 //   F float, I integer or index, J integer, S any scalar; all of these also as vectors
 //   f float, e scalar, x index, b i1: scalars only     B i1 or vector of i1
-//   T tensor, M memref, G either, V vector of rank 1 or more, W vector of integers, Z vector of floats
-//   E tensor or scalar or memref (input of a structured op)
-//   P pointer, L anything of level 3, A anything
+//   T tensor, M memref, G either, V vector of rank 1 or more, W vector of integers, Z vector of
+//   floats E tensor or scalar or memref (input of a structured op) P pointer, L anything of level
+//   3, A anything
 // Results: one letter each; "*" any number, "?" one or none.
 typedef struct OpRule {
     const char *operands, *results;
     VerifyCheck check;
 } OpRule;
 
-#define BINARY_F {"FF", "F", NULL}
-#define BINARY_I {"II", "I", NULL}
-#define SHIFT {"II", "I", verify_shift}
-#define UNARY_F {"F", "F", NULL}
-#define LLVM_CAST {"L", "L", NULL}
-#define LLVM_BINARY {"LL", "L", NULL}
-#define LLVM_UNARY {"L", "L", NULL}
-#define INTRINSIC {"L", "?", NULL}
-#define CONTRACTION {"EG", "*", verify_structured}
+#define BINARY_F                                                                                   \
+    { "FF", "F", NULL }
+#define BINARY_I                                                                                   \
+    { "II", "I", NULL }
+#define SHIFT                                                                                      \
+    { "II", "I", verify_shift }
+#define UNARY_F                                                                                    \
+    { "F", "F", NULL }
+#define LLVM_CAST                                                                                  \
+    { "L", "L", NULL }
+#define LLVM_BINARY                                                                                \
+    { "LL", "L", NULL }
+#define LLVM_UNARY                                                                                 \
+    { "L", "L", NULL }
+#define INTRINSIC                                                                                  \
+    { "L", "?", NULL }
+#define CONTRACTION                                                                                \
+    { "EG", "*", verify_structured }
 
 static const OpRule rules[NUM_IR_OP_KINDS] = {
     [IR_BUILTIN_MODULE] = {"", "", verify_module},
@@ -33,28 +42,60 @@ static const OpRule rules[NUM_IR_OP_KINDS] = {
     [IR_FUNC_CALL] = {"A", "*", verify_call},
 
     [IR_ARITH_CONSTANT] = {"", "A", verify_arith_constant},
-    [IR_ARITH_ADDF] = BINARY_F, [IR_ARITH_SUBF] = BINARY_F, [IR_ARITH_MULF] = BINARY_F,
-    [IR_ARITH_DIVF] = BINARY_F, [IR_ARITH_NEGF] = UNARY_F, [IR_ARITH_MAXIMUMF] = BINARY_F,
-    [IR_ARITH_MINIMUMF] = BINARY_F, [IR_ARITH_MAXNUMF] = BINARY_F, [IR_ARITH_MINNUMF] = BINARY_F,
-    [IR_ARITH_CMPF] = {"FF", "B", verify_cmp}, [IR_ARITH_CMPI] = {"II", "B", verify_cmp},
+    [IR_ARITH_ADDF] = BINARY_F,
+    [IR_ARITH_SUBF] = BINARY_F,
+    [IR_ARITH_MULF] = BINARY_F,
+    [IR_ARITH_DIVF] = BINARY_F,
+    [IR_ARITH_NEGF] = UNARY_F,
+    [IR_ARITH_MAXIMUMF] = BINARY_F,
+    [IR_ARITH_MINIMUMF] = BINARY_F,
+    [IR_ARITH_MAXNUMF] = BINARY_F,
+    [IR_ARITH_MINNUMF] = BINARY_F,
+    [IR_ARITH_CMPF] = {"FF", "B", verify_cmp},
+    [IR_ARITH_CMPI] = {"II", "B", verify_cmp},
     [IR_ARITH_SELECT] = {"BAA", "A", verify_select},
-    [IR_ARITH_EXTF] = {"F", "F", verify_cast}, [IR_ARITH_TRUNCF] = {"F", "F", verify_cast},
-    [IR_ARITH_SITOFP] = {"J", "F", verify_cast}, [IR_ARITH_UITOFP] = {"J", "F", verify_cast},
-    [IR_ARITH_FPTOSI] = {"F", "J", verify_cast}, [IR_ARITH_FPTOUI] = {"F", "J", verify_cast},
-    [IR_ARITH_ADDI] = BINARY_I, [IR_ARITH_SUBI] = BINARY_I, [IR_ARITH_MULI] = BINARY_I,
-    [IR_ARITH_DIVSI] = BINARY_I, [IR_ARITH_DIVUI] = BINARY_I, [IR_ARITH_REMSI] = BINARY_I,
-    [IR_ARITH_REMUI] = BINARY_I, [IR_ARITH_ANDI] = BINARY_I, [IR_ARITH_ORI] = BINARY_I,
-    [IR_ARITH_XORI] = BINARY_I, [IR_ARITH_SHLI] = SHIFT, [IR_ARITH_SHRSI] = SHIFT,
-    [IR_ARITH_SHRUI] = SHIFT, [IR_ARITH_MINSI] = BINARY_I, [IR_ARITH_MAXSI] = BINARY_I,
-    [IR_ARITH_MINUI] = BINARY_I, [IR_ARITH_MAXUI] = BINARY_I,
-    [IR_ARITH_EXTSI] = {"J", "J", verify_cast}, [IR_ARITH_EXTUI] = {"J", "J", verify_cast},
-    [IR_ARITH_TRUNCI] = {"J", "J", verify_cast}, [IR_ARITH_BITCAST] = {"S", "S", verify_cast},
-    [IR_ARITH_INDEX_CAST] = {"I", "I", verify_cast}, [IR_ARITH_INDEX_CASTUI] = {"I", "I", verify_cast},
+    [IR_ARITH_EXTF] = {"F", "F", verify_cast},
+    [IR_ARITH_TRUNCF] = {"F", "F", verify_cast},
+    [IR_ARITH_SITOFP] = {"J", "F", verify_cast},
+    [IR_ARITH_UITOFP] = {"J", "F", verify_cast},
+    [IR_ARITH_FPTOSI] = {"F", "J", verify_cast},
+    [IR_ARITH_FPTOUI] = {"F", "J", verify_cast},
+    [IR_ARITH_ADDI] = BINARY_I,
+    [IR_ARITH_SUBI] = BINARY_I,
+    [IR_ARITH_MULI] = BINARY_I,
+    [IR_ARITH_DIVSI] = BINARY_I,
+    [IR_ARITH_DIVUI] = BINARY_I,
+    [IR_ARITH_REMSI] = BINARY_I,
+    [IR_ARITH_REMUI] = BINARY_I,
+    [IR_ARITH_ANDI] = BINARY_I,
+    [IR_ARITH_ORI] = BINARY_I,
+    [IR_ARITH_XORI] = BINARY_I,
+    [IR_ARITH_SHLI] = SHIFT,
+    [IR_ARITH_SHRSI] = SHIFT,
+    [IR_ARITH_SHRUI] = SHIFT,
+    [IR_ARITH_MINSI] = BINARY_I,
+    [IR_ARITH_MAXSI] = BINARY_I,
+    [IR_ARITH_MINUI] = BINARY_I,
+    [IR_ARITH_MAXUI] = BINARY_I,
+    [IR_ARITH_EXTSI] = {"J", "J", verify_cast},
+    [IR_ARITH_EXTUI] = {"J", "J", verify_cast},
+    [IR_ARITH_TRUNCI] = {"J", "J", verify_cast},
+    [IR_ARITH_BITCAST] = {"S", "S", verify_cast},
+    [IR_ARITH_INDEX_CAST] = {"I", "I", verify_cast},
+    [IR_ARITH_INDEX_CASTUI] = {"I", "I", verify_cast},
 
-    [IR_MATH_EXP] = UNARY_F, [IR_MATH_LOG] = UNARY_F, [IR_MATH_SQRT] = UNARY_F,
-    [IR_MATH_RSQRT] = UNARY_F, [IR_MATH_TANH] = UNARY_F, [IR_MATH_ERF] = UNARY_F,
-    [IR_MATH_SIN] = UNARY_F, [IR_MATH_COS] = UNARY_F, [IR_MATH_ABSF] = UNARY_F,
-    [IR_MATH_FLOOR] = UNARY_F, [IR_MATH_CEIL] = UNARY_F, [IR_MATH_ROUNDEVEN] = UNARY_F,
+    [IR_MATH_EXP] = UNARY_F,
+    [IR_MATH_LOG] = UNARY_F,
+    [IR_MATH_SQRT] = UNARY_F,
+    [IR_MATH_RSQRT] = UNARY_F,
+    [IR_MATH_TANH] = UNARY_F,
+    [IR_MATH_ERF] = UNARY_F,
+    [IR_MATH_SIN] = UNARY_F,
+    [IR_MATH_COS] = UNARY_F,
+    [IR_MATH_ABSF] = UNARY_F,
+    [IR_MATH_FLOOR] = UNARY_F,
+    [IR_MATH_CEIL] = UNARY_F,
+    [IR_MATH_ROUNDEVEN] = UNARY_F,
     [IR_MATH_FMA] = {"FFF", "F", verify_fma},
 
     [IR_TENSOR_EMPTY] = {"x", "T", verify_tensor_empty},
@@ -70,18 +111,25 @@ static const OpRule rules[NUM_IR_OP_KINDS] = {
     [IR_TENSOR_YIELD] = {"A", "", NULL},
     [IR_TENSOR_PARALLEL_INSERT_SLICE] = {"TTxxx", "", verify_insert_slice},
 
-    [IR_LINALG_FILL] = CONTRACTION, [IR_LINALG_GENERIC] = CONTRACTION,
+    [IR_LINALG_FILL] = CONTRACTION,
+    [IR_LINALG_GENERIC] = CONTRACTION,
     [IR_LINALG_INDEX] = {"", "x", verify_linalg_index},
     [IR_LINALG_YIELD] = {"A", "", NULL},
-    [IR_LINALG_MATMUL] = CONTRACTION, [IR_LINALG_BATCH_MATMUL] = CONTRACTION,
-    [IR_LINALG_CONTRACT] = CONTRACTION, [IR_LINALG_MMT4D] = CONTRACTION,
+    [IR_LINALG_MATMUL] = CONTRACTION,
+    [IR_LINALG_BATCH_MATMUL] = CONTRACTION,
+    [IR_LINALG_CONTRACT] = CONTRACTION,
+    [IR_LINALG_MMT4D] = CONTRACTION,
     [IR_LINALG_SOFTMAX] = {"TT", "T", verify_softmax},
-    [IR_LINALG_REDUCE] = CONTRACTION, [IR_LINALG_TRANSPOSE] = {"GG", "*", verify_structured},
-    [IR_LINALG_BROADCAST] = {"GG", "*", verify_structured}, [IR_LINALG_COPY] = CONTRACTION,
+    [IR_LINALG_REDUCE] = CONTRACTION,
+    [IR_LINALG_TRANSPOSE] = {"GG", "*", verify_structured},
+    [IR_LINALG_BROADCAST] = {"GG", "*", verify_structured},
+    [IR_LINALG_COPY] = CONTRACTION,
     [IR_LINALG_CONV_2D_NHWC_HWCF] = CONTRACTION,
     [IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC] = CONTRACTION,
-    [IR_LINALG_CONV_2D_NCHW_FCHW] = CONTRACTION, [IR_LINALG_CONV_2D_NGCHW_FGCHW] = CONTRACTION,
-    [IR_LINALG_POOLING_NHWC_MAX] = CONTRACTION, [IR_LINALG_POOLING_NHWC_SUM] = CONTRACTION,
+    [IR_LINALG_CONV_2D_NCHW_FCHW] = CONTRACTION,
+    [IR_LINALG_CONV_2D_NGCHW_FGCHW] = CONTRACTION,
+    [IR_LINALG_POOLING_NHWC_MAX] = CONTRACTION,
+    [IR_LINALG_POOLING_NHWC_SUM] = CONTRACTION,
     [IR_LINALG_PACK] = {"TTex", "T", verify_pack},
     [IR_LINALG_UNPACK] = {"TTx", "T", verify_pack},
 
@@ -167,51 +215,90 @@ static const OpRule rules[NUM_IR_OP_KINDS] = {
     [IR_LLVM_BR] = {"L", "", verify_llvm_branch},
     [IR_LLVM_COND_BR] = {"bLL", "", verify_llvm_branch},
     [IR_LLVM_UNREACHABLE] = {"", "", NULL},
-    [IR_LLVM_ADD] = LLVM_BINARY, [IR_LLVM_SUB] = LLVM_BINARY, [IR_LLVM_MUL] = LLVM_BINARY,
-    [IR_LLVM_SDIV] = LLVM_BINARY, [IR_LLVM_UDIV] = LLVM_BINARY, [IR_LLVM_SREM] = LLVM_BINARY,
-    [IR_LLVM_UREM] = LLVM_BINARY, [IR_LLVM_AND] = LLVM_BINARY, [IR_LLVM_OR] = LLVM_BINARY,
-    [IR_LLVM_XOR] = LLVM_BINARY, [IR_LLVM_SHL] = LLVM_BINARY, [IR_LLVM_ASHR] = LLVM_BINARY,
-    [IR_LLVM_LSHR] = LLVM_BINARY, [IR_LLVM_FADD] = LLVM_BINARY, [IR_LLVM_FSUB] = LLVM_BINARY,
-    [IR_LLVM_FMUL] = LLVM_BINARY, [IR_LLVM_FDIV] = LLVM_BINARY, [IR_LLVM_FNEG] = LLVM_UNARY,
-    [IR_LLVM_ICMP] = {"LL", "B", NULL}, [IR_LLVM_FCMP] = {"FF", "B", NULL},
+    [IR_LLVM_ADD] = LLVM_BINARY,
+    [IR_LLVM_SUB] = LLVM_BINARY,
+    [IR_LLVM_MUL] = LLVM_BINARY,
+    [IR_LLVM_SDIV] = LLVM_BINARY,
+    [IR_LLVM_UDIV] = LLVM_BINARY,
+    [IR_LLVM_SREM] = LLVM_BINARY,
+    [IR_LLVM_UREM] = LLVM_BINARY,
+    [IR_LLVM_AND] = LLVM_BINARY,
+    [IR_LLVM_OR] = LLVM_BINARY,
+    [IR_LLVM_XOR] = LLVM_BINARY,
+    [IR_LLVM_SHL] = LLVM_BINARY,
+    [IR_LLVM_ASHR] = LLVM_BINARY,
+    [IR_LLVM_LSHR] = LLVM_BINARY,
+    [IR_LLVM_FADD] = LLVM_BINARY,
+    [IR_LLVM_FSUB] = LLVM_BINARY,
+    [IR_LLVM_FMUL] = LLVM_BINARY,
+    [IR_LLVM_FDIV] = LLVM_BINARY,
+    [IR_LLVM_FNEG] = LLVM_UNARY,
+    [IR_LLVM_ICMP] = {"LL", "B", NULL},
+    [IR_LLVM_FCMP] = {"FF", "B", NULL},
     [IR_LLVM_SELECT] = {"BLL", "L", NULL},
-    [IR_LLVM_SEXT] = LLVM_CAST, [IR_LLVM_ZEXT] = LLVM_CAST, [IR_LLVM_TRUNC] = LLVM_CAST,
-    [IR_LLVM_FPEXT] = LLVM_CAST, [IR_LLVM_FPTRUNC] = LLVM_CAST, [IR_LLVM_SITOFP] = LLVM_CAST,
-    [IR_LLVM_UITOFP] = LLVM_CAST, [IR_LLVM_FPTOSI] = LLVM_CAST, [IR_LLVM_FPTOUI] = LLVM_CAST,
-    [IR_LLVM_BITCAST] = LLVM_CAST, [IR_LLVM_PTRTOINT] = LLVM_CAST, [IR_LLVM_INTTOPTR] = LLVM_CAST,
+    [IR_LLVM_SEXT] = LLVM_CAST,
+    [IR_LLVM_ZEXT] = LLVM_CAST,
+    [IR_LLVM_TRUNC] = LLVM_CAST,
+    [IR_LLVM_FPEXT] = LLVM_CAST,
+    [IR_LLVM_FPTRUNC] = LLVM_CAST,
+    [IR_LLVM_SITOFP] = LLVM_CAST,
+    [IR_LLVM_UITOFP] = LLVM_CAST,
+    [IR_LLVM_FPTOSI] = LLVM_CAST,
+    [IR_LLVM_FPTOUI] = LLVM_CAST,
+    [IR_LLVM_BITCAST] = LLVM_CAST,
+    [IR_LLVM_PTRTOINT] = LLVM_CAST,
+    [IR_LLVM_INTTOPTR] = LLVM_CAST,
     [IR_LLVM_EXTRACTELEMENT] = {"VI", "L", NULL},
     [IR_LLVM_INSERTELEMENT] = {"VLI", "V", NULL},
     [IR_LLVM_SHUFFLEVECTOR] = {"VV", "V", verify_llvm_aggregate},
     [IR_LLVM_EXTRACTVALUE] = {"L", "L", verify_llvm_aggregate},
     [IR_LLVM_INSERTVALUE] = {"LL", "L", verify_llvm_aggregate},
-    [IR_LLVM_INTR_FMA] = INTRINSIC, [IR_LLVM_INTR_FMULADD] = INTRINSIC,
-    [IR_LLVM_INTR_SQRT] = INTRINSIC, [IR_LLVM_INTR_FABS] = INTRINSIC,
-    [IR_LLVM_INTR_FLOOR] = INTRINSIC, [IR_LLVM_INTR_CEIL] = INTRINSIC,
-    [IR_LLVM_INTR_ROUNDEVEN] = INTRINSIC, [IR_LLVM_INTR_TRUNC] = INTRINSIC,
-    [IR_LLVM_INTR_MAXIMUM] = INTRINSIC, [IR_LLVM_INTR_MINIMUM] = INTRINSIC,
-    [IR_LLVM_INTR_MAXNUM] = INTRINSIC, [IR_LLVM_INTR_MINNUM] = INTRINSIC,
-    [IR_LLVM_INTR_SMAX] = INTRINSIC, [IR_LLVM_INTR_SMIN] = INTRINSIC,
-    [IR_LLVM_INTR_UMAX] = INTRINSIC, [IR_LLVM_INTR_UMIN] = INTRINSIC,
-    [IR_LLVM_INTR_VECTOR_REDUCE_ADD] = INTRINSIC, [IR_LLVM_INTR_VECTOR_REDUCE_MUL] = INTRINSIC,
-    [IR_LLVM_INTR_VECTOR_REDUCE_AND] = INTRINSIC, [IR_LLVM_INTR_VECTOR_REDUCE_OR] = INTRINSIC,
-    [IR_LLVM_INTR_VECTOR_REDUCE_XOR] = INTRINSIC, [IR_LLVM_INTR_VECTOR_REDUCE_SMAX] = INTRINSIC,
-    [IR_LLVM_INTR_VECTOR_REDUCE_SMIN] = INTRINSIC, [IR_LLVM_INTR_VECTOR_REDUCE_UMAX] = INTRINSIC,
-    [IR_LLVM_INTR_VECTOR_REDUCE_UMIN] = INTRINSIC, [IR_LLVM_INTR_VECTOR_REDUCE_FADD] = INTRINSIC,
-    [IR_LLVM_INTR_VECTOR_REDUCE_FMUL] = INTRINSIC, [IR_LLVM_INTR_VECTOR_REDUCE_FMAX] = INTRINSIC,
+    [IR_LLVM_INTR_FMA] = INTRINSIC,
+    [IR_LLVM_INTR_FMULADD] = INTRINSIC,
+    [IR_LLVM_INTR_SQRT] = INTRINSIC,
+    [IR_LLVM_INTR_FABS] = INTRINSIC,
+    [IR_LLVM_INTR_FLOOR] = INTRINSIC,
+    [IR_LLVM_INTR_CEIL] = INTRINSIC,
+    [IR_LLVM_INTR_ROUNDEVEN] = INTRINSIC,
+    [IR_LLVM_INTR_TRUNC] = INTRINSIC,
+    [IR_LLVM_INTR_MAXIMUM] = INTRINSIC,
+    [IR_LLVM_INTR_MINIMUM] = INTRINSIC,
+    [IR_LLVM_INTR_MAXNUM] = INTRINSIC,
+    [IR_LLVM_INTR_MINNUM] = INTRINSIC,
+    [IR_LLVM_INTR_SMAX] = INTRINSIC,
+    [IR_LLVM_INTR_SMIN] = INTRINSIC,
+    [IR_LLVM_INTR_UMAX] = INTRINSIC,
+    [IR_LLVM_INTR_UMIN] = INTRINSIC,
+    [IR_LLVM_INTR_VECTOR_REDUCE_ADD] = INTRINSIC,
+    [IR_LLVM_INTR_VECTOR_REDUCE_MUL] = INTRINSIC,
+    [IR_LLVM_INTR_VECTOR_REDUCE_AND] = INTRINSIC,
+    [IR_LLVM_INTR_VECTOR_REDUCE_OR] = INTRINSIC,
+    [IR_LLVM_INTR_VECTOR_REDUCE_XOR] = INTRINSIC,
+    [IR_LLVM_INTR_VECTOR_REDUCE_SMAX] = INTRINSIC,
+    [IR_LLVM_INTR_VECTOR_REDUCE_SMIN] = INTRINSIC,
+    [IR_LLVM_INTR_VECTOR_REDUCE_UMAX] = INTRINSIC,
+    [IR_LLVM_INTR_VECTOR_REDUCE_UMIN] = INTRINSIC,
+    [IR_LLVM_INTR_VECTOR_REDUCE_FADD] = INTRINSIC,
+    [IR_LLVM_INTR_VECTOR_REDUCE_FMUL] = INTRINSIC,
+    [IR_LLVM_INTR_VECTOR_REDUCE_FMAX] = INTRINSIC,
     [IR_LLVM_INTR_VECTOR_REDUCE_FMIN] = INTRINSIC,
     [IR_LLVM_INTR_VECTOR_REDUCE_FMAXIMUM] = INTRINSIC,
     [IR_LLVM_INTR_VECTOR_REDUCE_FMINIMUM] = INTRINSIC,
-    [IR_LLVM_INTR_MASKED_LOAD] = {"A", "?", NULL}, [IR_LLVM_INTR_MASKED_STORE] = {"LPL", "", NULL},
-    [IR_LLVM_INTR_PREFETCH] = {"A", "", NULL}, [IR_LLVM_INTR_ASSUME] = {"A", "", NULL},
+    [IR_LLVM_INTR_MASKED_LOAD] = {"A", "?", NULL},
+    [IR_LLVM_INTR_MASKED_STORE] = {"LPL", "", NULL},
+    [IR_LLVM_INTR_PREFETCH] = {"A", "", NULL},
+    [IR_LLVM_INTR_ASSUME] = {"A", "", NULL},
 };
 
-VerifyCheck verify_check_of(IrOpKind kind) { return rules[kind].check; }
+VerifyCheck verify_check_of(IrOpKind kind) {
+    return rules[kind].check;
+}
 
 // ---------------------------------------------------------------- classes
 
 static bool is_level3(const IrType *type) {
-    return type->kind == IR_TYPE_PTR || type->kind == IR_TYPE_STRUCT || type->kind == IR_TYPE_ARRAY ||
-           ir_type_is_scalar(type) || type->kind == IR_TYPE_VECTOR;
+    return type->kind == IR_TYPE_PTR || type->kind == IR_TYPE_STRUCT ||
+           type->kind == IR_TYPE_ARRAY || ir_type_is_scalar(type) || type->kind == IR_TYPE_VECTOR;
 }
 
 static bool is_class(char class, const IrType *type) {
@@ -266,14 +353,17 @@ static const char *class_name(char class) {
 
 // ---------------------------------------------------------------- operand groups
 
-// How many operands each segment must have: single ones, and whether a list or an optional one is in it.
+// How many operands each segment must have: single ones, and whether a list or an optional one is
+// in it.
 static bool check_groups(Verifier *v, const IrOp *op, const Syntax *syntax) {
     uint32_t singles[IR_MAX_SEGMENTS] = {0}, total = 0;
     char open[IR_MAX_SEGMENTS] = {0};
     for (uint32_t i = 0; i < syntax->num_slots; i++) {
         const SyntaxSlot *slot = &syntax->slots[i];
-        if (slot->mode) open[slot->segment] = slot->mode;
-        else singles[slot->segment]++;
+        if (slot->mode)
+            open[slot->segment] = slot->mode;
+        else
+            singles[slot->segment]++;
     }
     for (uint32_t s = 0; s < IR_MAX_SEGMENTS; s++) {
         uint32_t have = op->segments[s], most = singles[s] + (open[s] == '?');
@@ -291,13 +381,15 @@ static bool check_groups(Verifier *v, const IrOp *op, const Syntax *syntax) {
 }
 
 // The first operand of a slot and how many it has.
-static uint32_t slot_operands(const IrOp *op, const Syntax *syntax, uint32_t i, uint32_t *out_first) {
+static uint32_t slot_operands(const IrOp *op, const Syntax *syntax, uint32_t i,
+                              uint32_t *out_first) {
     const SyntaxSlot *slot = &syntax->slots[i];
     *out_first = ir_op_segment_start(op, slot->segment) + slot->place;
     return slot->mode ? op->segments[slot->segment] - slot->place : 1;
 }
 
-static bool check_operand_classes(Verifier *v, const IrOp *op, const Syntax *syntax, const OpRule *rule) {
+static bool check_operand_classes(Verifier *v, const IrOp *op, const Syntax *syntax,
+                                  const OpRule *rule) {
     for (uint32_t i = 0; i < syntax->num_slots && rule->operands[i]; i++) {
         uint32_t first, num = slot_operands(op, syntax, i, &first);
         for (uint32_t o = first; o < first + num; o++) {
@@ -327,7 +419,8 @@ static bool check_result_classes(Verifier *v, const IrOp *op, const OpRule *rule
 
 // ---------------------------------------------------------------- type equalities of the syntax
 
-// The type a rule's right side stands for; NULL: none (the slot is empty, or a rule of the parser only).
+// The type a rule's right side stands for; NULL: none (the slot is empty, or a rule of the parser
+// only).
 static const IrType *rule_type(Verifier *v, const IrOp *op, const Syntax *syntax, const char *text,
                                size_t len) {
     bool is_call = len > 3 && text[len - 1] == ')';
@@ -335,7 +428,8 @@ static const IrType *rule_type(Verifier *v, const IrOp *op, const Syntax *syntax
     if (len == 5 && !memcmp(text, "index", 5)) return ir_type_index(v->m);
     if (len == 2 && !memcmp(text, "i1", 2)) return ir_type_int(v->m, 1);
     if (len == 3 && !memcmp(text, "i64", 3)) return ir_type_int(v->m, 64);
-    if (len != 1 && !(is_call && (!memcmp(text, "elem(", 5) || !memcmp(text, "bool(", 5)))) return NULL;
+    if (len != 1 && !(is_call && (!memcmp(text, "elem(", 5) || !memcmp(text, "bool(", 5))))
+        return NULL;
     const IrType *type = NULL;
     if (slot == 'r') {
         type = op->num_results ? op->results[0].type : NULL;

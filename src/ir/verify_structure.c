@@ -51,7 +51,8 @@ static bool check_block(Verifier *v, const IrOp *op, const RegionRule *rule, con
         bool is_terminator = ir_op_info(inner->kind)->traits & IR_TERMINATOR;
         if (!is_terminator) continue;
         if (inner != block->last || !needs_terminator) {
-            return verify_fail(v, DIAG_I0101, inner, "must be the last operation in the parent block");
+            return verify_fail(v, DIAG_I0101, inner,
+                               "must be the last operation in the parent block");
         }
         bool fits = op->kind == IR_LLVM_FUNC ? is_llvm_terminator(inner->kind)
                                              : inner->kind == rule->terminator;
@@ -62,7 +63,8 @@ static bool check_block(Verifier *v, const IrOp *op, const RegionRule *rule, con
     }
     bool is_open = needs_terminator &&
                    (!block->last || !(ir_op_info(block->last->kind)->traits & IR_TERMINATOR));
-    if (is_open) FAIL_REGION("expects a block that ends with '%s'", ir_op_info(rule->terminator)->name);
+    if (is_open)
+        FAIL_REGION("expects a block that ends with '%s'", ir_op_info(rule->terminator)->name);
     return true;
 }
 
@@ -100,7 +102,8 @@ static uint32_t *block_number(const Verifier *v, const IrBlock *block) {
 }
 
 // dominators[b] is the set of blocks that are on every path from the entry to block b: the largest
-// solution of dominators[b] = {b} + intersection over b's predecessors. Unreachable blocks have all.
+// solution of dominators[b] = {b} + intersection over b's predecessors. Unreachable blocks have
+// all.
 static void find_dominators(Verifier *v, const IrRegion *region) {
     uint32_t num = 0;
     FOR_EACH_BLOCK(block, region) {
@@ -176,8 +179,8 @@ bool verify_dominance(Verifier *v, const IrOp *op) {
     return true;
 }
 
-bool verify_yields(Verifier *v, const IrOp *op, uint32_t r, uint32_t num, const IrType *const *types,
-                   const char *what) {
+bool verify_yields(Verifier *v, const IrOp *op, uint32_t r, uint32_t num,
+                   const IrType *const *types, const char *what) {
     const IrOp *yield = ir_block_terminator(ir_op_block(op, r));
     if (yield->num_operands != num) {
         return verify_fail(v, DIAG_I0104, yield, "has %u operands, but its parent has %u %s",
@@ -185,9 +188,9 @@ bool verify_yields(Verifier *v, const IrOp *op, uint32_t r, uint32_t num, const 
     }
     for (uint32_t i = 0; i < num; i++) {
         if (verify_operand_type(yield, i) == types[i]) continue;
-        return verify_fail(v, DIAG_I0104, yield, "operand #%u has type '%s', but the parent's %s have '%s'",
-                           i, verify_type(v, verify_operand_type(yield, i)), what,
-                           verify_type(v, types[i]));
+        return verify_fail(
+            v, DIAG_I0104, yield, "operand #%u has type '%s', but the parent's %s have '%s'", i,
+            verify_type(v, verify_operand_type(yield, i)), what, verify_type(v, types[i]));
     }
     return true;
 }

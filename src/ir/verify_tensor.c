@@ -1,4 +1,5 @@
-// Checks of tensor operations, and the slices and reshapes that memref shares: V2, V11, static bounds.
+// Checks of tensor operations, and the slices and reshapes that memref shares: V2, V11, static
+// bounds.
 #include "ir/verify_internal.h"
 
 static uint32_t num_dynamic(const IrType *type) {
@@ -19,7 +20,8 @@ bool verify_dim(Verifier *v, const IrOp *op) {
     int64_t index;
     uint32_t rank = verify_operand_type(op, 0)->rank;
     if (verify_constant(op, 1, &index) && (index < 0 || index >= (int64_t)rank)) {
-        return verify_fail(v, DIAG_I0122, op, "asks for dimension %lld of rank %u", (long long)index, rank);
+        return verify_fail(v, DIAG_I0122, op, "asks for dimension %lld of rank %u",
+                           (long long)index, rank);
     }
     return true;
 }
@@ -41,15 +43,17 @@ static bool layouts_fit(const IrType *a, const IrType *b) {
 bool verify_shaped_cast(Verifier *v, const IrOp *op) {
     const IrType *from = verify_operand_type(op, 0), *to = op->results[0].type;
     IrTypeKind kind = op->kind == IR_TENSOR_CAST ? IR_TYPE_TENSOR : IR_TYPE_MEMREF;
-    IrTypeKind unranked = op->kind == IR_TENSOR_CAST ? IR_TYPE_UNRANKED_TENSOR : IR_TYPE_UNRANKED_MEMREF;
+    IrTypeKind unranked =
+        op->kind == IR_TENSOR_CAST ? IR_TYPE_UNRANKED_TENSOR : IR_TYPE_UNRANKED_MEMREF;
     bool fits = from->kind == kind && from->elem == to->elem;
     if (fits && to->kind == unranked) return true;
     fits = fits && to->kind == kind && from->rank == to->rank;
-    for (uint32_t i = 0; fits && i < from->rank; i++) fits = verify_sizes_fit(from->shape[i], to->shape[i]);
+    for (uint32_t i = 0; fits && i < from->rank; i++)
+        fits = verify_sizes_fit(from->shape[i], to->shape[i]);
     if (fits && kind == IR_TYPE_MEMREF) fits = from->space == to->space && layouts_fit(from, to);
     if (!fits) {
-        FAIL_TYPE("operand type '%s' and result type '%s' are cast incompatible", verify_type(v, from),
-                  verify_type(v, to));
+        FAIL_TYPE("operand type '%s' and result type '%s' are cast incompatible",
+                  verify_type(v, from), verify_type(v, to));
     }
     return true;
 }
@@ -57,14 +61,18 @@ bool verify_shaped_cast(Verifier *v, const IrOp *op) {
 bool verify_out_of_range(Verifier *v, const IrOp *op, int64_t index, int64_t width, uint32_t dim,
                          int64_t size) {
     if (width == 1) {
-        return verify_fail(v, DIAG_I0122, op, "index %lld is out of range for dimension %u of size %lld",
+        return verify_fail(v, DIAG_I0122, op,
+                           "index %lld is out of range for dimension %u of size %lld",
                            (long long)index, dim, (long long)size);
     }
-    return verify_fail(v, DIAG_I0122, op, "accesses %lld elements from index %lld of dimension %u, whose size "
-                       "is %lld", (long long)width, (long long)index, dim, (long long)size);
+    return verify_fail(v, DIAG_I0122, op,
+                       "accesses %lld elements from index %lld of dimension %u, whose size "
+                       "is %lld",
+                       (long long)width, (long long)index, dim, (long long)size);
 }
 
-// V2: constant indices of base's leading dimensions; a vector takes its shape of the innermost ones.
+// V2: constant indices of base's leading dimensions; a vector takes its shape of the innermost
+// ones.
 bool verify_indices(Verifier *v, const IrOp *op, uint32_t base, uint32_t first, uint32_t num,
                     const IrType *vector) {
     const IrType *type = verify_operand_type(op, base);
@@ -93,7 +101,8 @@ bool verify_tensor_access(Verifier *v, const IrOp *op) {
     const IrType *value = is_insert ? verify_operand_type(op, 0) : op->results[0].type;
     const IrType *type = verify_operand_type(op, base);
     if (value != type->elem) {
-        FAIL_TYPE("element type '%s' does not match '%s'", verify_type(v, value), verify_type(v, type));
+        FAIL_TYPE("element type '%s' does not match '%s'", verify_type(v, value),
+                  verify_type(v, type));
     }
     return verify_indices(v, op, base, base + 1, op->num_operands - base - 1, NULL);
 }
@@ -127,18 +136,20 @@ bool verify_slice_numbers(Verifier *v, const IrOp *op, const IrType *type) {
     const int64_t *strides = ir_op_attr(op, "static_strides")->values;
     for (uint32_t i = 0; i < type->rank; i++) {
         int64_t last, dim = type->shape[i];
-        if (sizes[i] != IR_DYNAMIC && sizes[i] < 0) FAIL_ATTR("expected size %u to be non-negative", i);
+        if (sizes[i] != IR_DYNAMIC && sizes[i] < 0)
+            FAIL_ATTR("expected size %u to be non-negative", i);
         if (offsets[i] == IR_DYNAMIC || dim == IR_DYNAMIC) continue;
         bool is_empty = sizes[i] == 0 && offsets[i] == dim; // allowed at the end
         if (offsets[i] < 0 || (offsets[i] >= dim && !is_empty)) {
-            FAIL_ATTR("offset %u is out-of-bounds: %lld >= %lld", i, (long long)offsets[i], (long long)dim);
+            FAIL_ATTR("offset %u is out-of-bounds: %lld >= %lld", i, (long long)offsets[i],
+                      (long long)dim);
         }
         if (sizes[i] == IR_DYNAMIC || strides[i] == IR_DYNAMIC || sizes[i] == 0) continue;
         bool overflows = __builtin_mul_overflow(sizes[i] - 1, strides[i], &last) ||
                          __builtin_add_overflow(last, offsets[i], &last);
         if (overflows || last >= dim || last < 0) {
-            FAIL_ATTR("slice along dimension %u runs out-of-bounds: %lld >= %lld", i, (long long)last,
-                      (long long)dim);
+            FAIL_ATTR("slice along dimension %u runs out-of-bounds: %lld >= %lld", i,
+                      (long long)last, (long long)dim);
         }
     }
     return true;
@@ -149,16 +160,20 @@ bool verify_reduces_rank(const int64_t *sizes, uint32_t rank, const IrType *redu
     uint32_t at = 0;
     for (uint32_t i = 0; i < rank; i++) {
         keep[i] = at < reduced->rank && sizes[i] == reduced->shape[at];
-        if (keep[i]) at++;
-        else if (sizes[i] != 1) return false;
+        if (keep[i])
+            at++;
+        else if (sizes[i] != 1)
+            return false;
     }
     return at == reduced->rank;
 }
 
-static bool check_sliced_type(Verifier *v, const IrOp *op, const IrType *whole, const IrType *slice) {
+static bool check_sliced_type(Verifier *v, const IrOp *op, const IrType *whole,
+                              const IrType *slice) {
     bool keep[VERIFY_MAX_RANK];
     const IrAttr *sizes = ir_op_attr(op, "static_sizes");
-    if (whole->elem == slice->elem && verify_reduces_rank(sizes->values, whole->rank, slice, keep)) {
+    if (whole->elem == slice->elem &&
+        verify_reduces_rank(sizes->values, whole->rank, slice, keep)) {
         return true;
     }
     const IrType *want = ir_type_tensor(v->m, whole->rank, sizes->values, whole->elem);
@@ -174,8 +189,10 @@ bool verify_extract_slice(Verifier *v, const IrOp *op) {
 // tensor.insert_slice, tensor.parallel_insert_slice
 bool verify_insert_slice(Verifier *v, const IrOp *op) {
     const IrType *type = verify_operand_type(op, 1);
-    if (op->num_results && op->results[0].type != type) FAIL_TYPE("result and destination types differ");
-    if (!verify_slice_numbers(v, op, type) || !check_sliced_type(v, op, type, verify_operand_type(op, 0))) {
+    if (op->num_results && op->results[0].type != type)
+        FAIL_TYPE("result and destination types differ");
+    if (!verify_slice_numbers(v, op, type) ||
+        !check_sliced_type(v, op, type, verify_operand_type(op, 0))) {
         return false;
     }
     if (op->kind != IR_TENSOR_PARALLEL_INSERT_SLICE) return true;
@@ -197,8 +214,10 @@ static int64_t group_dim(const IrAttr *group, size_t i) {
     return group->elems[i]->kind == IR_ATTR_INT ? group->elems[i]->i : -1;
 }
 
-// The groups are contiguous, cover the expanded dimensions, and their products are the collapsed sizes.
-bool verify_reassociation(Verifier *v, const IrOp *op, const IrType *expanded, const IrType *collapsed) {
+// The groups are contiguous, cover the expanded dimensions, and their products are the collapsed
+// sizes.
+bool verify_reassociation(Verifier *v, const IrOp *op, const IrType *expanded,
+                          const IrType *collapsed) {
     const IrAttr *groups = verify_attr(op, "reassociation", IR_ATTR_ARRAY);
     if (!groups || groups->num_elems != collapsed->rank) {
         FAIL_ATTR("expected collapsed rank (%u) to equal the number of reassociation maps (%zu)",
@@ -208,7 +227,9 @@ bool verify_reassociation(Verifier *v, const IrOp *op, const IrType *expanded, c
     for (uint32_t g = 0; g < collapsed->rank; g++) {
         const IrAttr *group = groups->elems[g];
         bool is_list = group->kind == IR_ATTR_ARRAY || group->kind == IR_ATTR_DENSE_ARRAY;
-        size_t len = !is_list ? 0 : group->kind == IR_ATTR_ARRAY ? group->num_elems : group->num_values;
+        size_t len = !is_list                       ? 0
+                     : group->kind == IR_ATTR_ARRAY ? group->num_elems
+                                                    : group->num_values;
         if (!len) FAIL_ATTR("reassociation indices must not be empty");
         int64_t product = 1;
         uint32_t dynamic = 0;
@@ -217,17 +238,23 @@ bool verify_reassociation(Verifier *v, const IrOp *op, const IrType *expanded, c
                 FAIL_ATTR("expected reassociation map #%u to be valid and contiguous", g);
             }
             int64_t size = expanded->shape[next];
-            if (size == IR_DYNAMIC) dynamic++;
-            else if (__builtin_mul_overflow(product, size, &product)) FAIL_TYPE("has more than 2^63 elements");
+            if (size == IR_DYNAMIC)
+                dynamic++;
+            else if (__builtin_mul_overflow(product, size, &product))
+                FAIL_TYPE("has more than 2^63 elements");
         }
         if (dynamic > 1) { // V11
-            return verify_fail(v, DIAG_I0131, op, "has %u dynamic sizes in reassociation group %u; at most "
-                               "one can be told apart", dynamic, g);
+            return verify_fail(v, DIAG_I0131, op,
+                               "has %u dynamic sizes in reassociation group %u; at most "
+                               "one can be told apart",
+                               dynamic, g);
         }
         int64_t size = collapsed->shape[g];
         if (dynamic && size != IR_DYNAMIC) {
-            FAIL_TYPE("expected dimension %u of collapsed type to be dynamic since one or more of the "
-                      "corresponding dimensions in the expanded type is dynamic", g);
+            FAIL_TYPE(
+                "expected dimension %u of collapsed type to be dynamic since one or more of the "
+                "corresponding dimensions in the expanded type is dynamic",
+                g);
         }
         if (!dynamic && size != product) {
             FAIL_TYPE("expected dimension %u of collapsed type to be static value of %lld", g,
@@ -244,7 +271,8 @@ bool verify_reassociation(Verifier *v, const IrOp *op, const IrType *expanded, c
     return true;
 }
 
-// Expanding or collapsing a strided memref keeps its offset; groups must be contiguous to be collapsed.
+// Expanding or collapsing a strided memref keeps its offset; groups must be contiguous to be
+// collapsed.
 static bool check_memref_layout(Verifier *v, const IrOp *op, const IrType *expanded,
                                 const IrType *collapsed) {
     int64_t inner[VERIFY_MAX_RANK], outer[VERIFY_MAX_RANK], inner_offset, outer_offset;
@@ -285,13 +313,14 @@ bool verify_reshape(Verifier *v, const IrOp *op) {
     const IrType *expanded = is_expand ? dst : src, *collapsed = is_expand ? src : dst;
     if (src->elem != dst->elem) FAIL_TYPE("changes the element type");
     if (collapsed->rank > expanded->rank) {
-        FAIL_TYPE("expected the type '%s' to have a higher rank than '%s'", verify_type(v, expanded),
-                  verify_type(v, collapsed));
+        FAIL_TYPE("expected the type '%s' to have a higher rank than '%s'",
+                  verify_type(v, expanded), verify_type(v, collapsed));
     }
     if (is_expand) {
         const IrAttr *shape = verify_attr(op, "static_output_shape", IR_ATTR_DENSE_ARRAY);
         if (!shape || shape->num_values != dst->rank || num_dynamic(dst) != op->num_operands - 1) {
-            FAIL_ATTR("expected number of static shape dims to be equal to the output rank (%u)", dst->rank);
+            FAIL_ATTR("expected number of static shape dims to be equal to the output rank (%u)",
+                      dst->rank);
         }
         for (uint32_t i = 0; i < dst->rank; i++) {
             if (shape->values[i] != dst->shape[i]) {
@@ -335,7 +364,8 @@ bool verify_pad(Verifier *v, const IrOp *op) {
         FAIL_REGION("expected the block to have %u arguments", src->rank);
     }
     for (uint32_t i = 0; i < block->num_args; i++) {
-        if (block->args[i]->type->kind != IR_TYPE_INDEX) FAIL_TYPE("expected block argument %u to be an index", i);
+        if (block->args[i]->type->kind != IR_TYPE_INDEX)
+            FAIL_TYPE("expected block argument %u to be an index", i);
     }
     return verify_yields(v, op, 0, 1, &dst->elem, "element type");
 }

@@ -5,13 +5,13 @@
 bool verify_vector_access(Verifier *v, const IrOp *op) {
     bool is_masked = op->kind == IR_VECTOR_MASKEDLOAD || op->kind == IR_VECTOR_MASKEDSTORE;
     uint32_t base = op->kind == IR_VECTOR_STORE ? 1 : 0, last = op->num_operands - 1;
-    const IrType *vector = op->num_results              ? op->results[0].type
+    const IrType *vector = op->num_results               ? op->results[0].type
                            : op->kind == IR_VECTOR_STORE ? verify_operand_type(op, 0)
                                                          : verify_operand_type(op, last);
     const IrType *memref = verify_operand_type(op, base);
     if (vector->elem != memref->elem) {
-        FAIL_TYPE("base and result element types should match: '%s' and '%s'", verify_type(v, memref),
-                  verify_type(v, vector));
+        FAIL_TYPE("base and result element types should match: '%s' and '%s'",
+                  verify_type(v, memref), verify_type(v, vector));
     }
     if (memref->rank) {
         int64_t strides[VERIFY_MAX_RANK], offset;
@@ -26,7 +26,8 @@ bool verify_vector_access(Verifier *v, const IrOp *op) {
     const IrType *mask = verify_operand_type(op, last - 1);
     if (vector->rank != 1) FAIL_TYPE("masked access is for vectors of rank 1");
     if (!verify_same_shape(mask, vector)) FAIL_TYPE("expected vector dim to match mask dim");
-    if (verify_operand_type(op, last) != vector) FAIL_TYPE("expected pass_thru of same type as result type");
+    if (verify_operand_type(op, last) != vector)
+        FAIL_TYPE("expected pass_thru of same type as result type");
     return verify_indices(v, op, base, base + 1, num_indices, NULL);
 }
 
@@ -44,16 +45,19 @@ bool verify_transfer(Verifier *v, const IrOp *op) {
     if (map && map->kind != IR_ATTR_MAP) FAIL_ATTR("requires a permutation_map");
     if (map && (map->map->num_dims != memref->rank || map->map->num_symbols ||
                 map->map->num_results != vector->rank)) {
-        FAIL_ATTR("requires a permutation_map with input dims of the same rank as the source type and as many "
+        FAIL_ATTR("requires a permutation_map with input dims of the same rank as the source type "
+                  "and as many "
                   "results as the vector has dimensions");
     }
-    if (!map && vector->rank > memref->rank) FAIL_TYPE("has a vector of higher rank than its memref");
+    if (!map && vector->rank > memref->rank)
+        FAIL_TYPE("has a vector of higher rank than its memref");
     for (uint32_t i = 0, seen = 0, dim; map && i < vector->rank; i++) {
         const IrAffineExpr *expr = map->map->results[i];
         bool is_dim = ir_affine_is_dim(expr, &dim) && dim < VERIFY_MAX_RANK;
         bool is_zero = expr->kind == IR_AFFINE_CONST && expr->value == 0 && !is_write;
         if ((!is_dim && !is_zero) || (is_dim && seen & 1u << dim)) {
-            FAIL_ATTR("requires a projected permutation_map (at most one dim or the zero constant can appear "
+            FAIL_ATTR("requires a projected permutation_map (at most one dim or the zero constant "
+                      "can appear "
                       "in each result)");
         }
         if (is_dim) seen |= 1u << dim;
@@ -69,8 +73,10 @@ bool verify_transfer(Verifier *v, const IrOp *op) {
     }
     if (op->segments[3]) {
         const IrType *mask = verify_operand_type(op, ir_op_segment_start(op, 3));
-        if (mask->elem->kind != IR_TYPE_INT || mask->elem->width != 1 || mask->rank != vector->rank) {
-            FAIL_TYPE("expects mask type of i1 and the vector's rank, but got '%s'", verify_type(v, mask));
+        if (mask->elem->kind != IR_TYPE_INT || mask->elem->width != 1 ||
+            mask->rank != vector->rank) {
+            FAIL_TYPE("expects mask type of i1 and the vector's rank, but got '%s'",
+                      verify_type(v, mask));
         }
     }
     return true;
@@ -79,14 +85,17 @@ bool verify_transfer(Verifier *v, const IrOp *op) {
 bool verify_reduction(Verifier *v, const IrOp *op) {
     const IrType *vector = verify_operand_type(op, 0);
     const IrAttr *kind = verify_attr(op, "kind", IR_ATTR_STRING);
-    if (!kind || !syntax_enum_known(op->kind, "kind", kind->str)) FAIL_ATTR("requires a known attribute 'kind'");
+    if (!kind || !syntax_enum_known(op->kind, "kind", kind->str))
+        FAIL_ATTR("requires a known attribute 'kind'");
     if (vector->rank > 1) FAIL_TYPE("unsupported reduction rank: %u", vector->rank);
-    if (vector->elem != op->results[0].type) FAIL_TYPE("result must have the vector's element type");
+    if (vector->elem != op->results[0].type)
+        FAIL_TYPE("result must have the vector's element type");
     bool is_float = ir_type_is_float(vector->elem);
-    bool is_for_floats = str_has_suffix(kind->str, "f"), is_for_both = str_equal(kind->str, "add") ||
-                                                                     str_equal(kind->str, "mul");
+    bool is_for_floats = str_has_suffix(kind->str, "f"),
+         is_for_both = str_equal(kind->str, "add") || str_equal(kind->str, "mul");
     if (!is_for_both && is_float != is_for_floats) {
-        FAIL_TYPE("unsupported reduction type '%s' for kind '%s'", verify_type(v, vector->elem), kind->str);
+        FAIL_TYPE("unsupported reduction type '%s' for kind '%s'", verify_type(v, vector->elem),
+                  kind->str);
     }
     return true;
 }
@@ -100,19 +109,22 @@ bool verify_contract(Verifier *v, const IrOp *op) {
     if (!maps || maps->num_elems != 3 || !iterators) {
         FAIL_ATTR("expected an indexing map for each vector operand");
     }
-    if (iterators->num_elems > VERIFY_MAX_LOOPS) FAIL_ATTR("has more than %d loops", VERIFY_MAX_LOOPS);
+    if (iterators->num_elems > VERIFY_MAX_LOOPS)
+        FAIL_ATTR("has more than %d loops", VERIFY_MAX_LOOPS);
     for (size_t i = 0; i < iterators->num_elems; i++) ranges[i] = -1;
     for (uint32_t o = 0; o < 3; o++) {
         const IrType *type = verify_operand_type(op, o);
         uint32_t rank = type->kind == IR_TYPE_VECTOR ? type->rank : 0, dim;
         const IrAffineMap *map = maps->elems[o]->kind == IR_ATTR_MAP ? maps->elems[o]->map : NULL;
-        if (!map || map->num_symbols || map->num_dims != iterators->num_elems || map->num_results != rank) {
+        if (!map || map->num_symbols || map->num_dims != iterators->num_elems ||
+            map->num_results != rank) {
             FAIL_ATTR("expected indexing map %u to have %zu inputs and %u results", o,
                       iterators->num_elems, rank);
         }
         for (uint32_t r = 0; r < rank; r++) {
             if (!ir_affine_is_dim(map->results[r], &dim)) {
-                FAIL_ATTR("expected indexing map %u to be a projected permutation of its inputs", o);
+                FAIL_ATTR("expected indexing map %u to be a projected permutation of its inputs",
+                          o);
             }
             if (ranges[dim] >= 0 && ranges[dim] != type->shape[r]) {
                 FAIL_TYPE("invalid contracting dimension map: loop %u has sizes %lld and %lld", dim,
@@ -123,12 +135,14 @@ bool verify_contract(Verifier *v, const IrOp *op) {
     }
     for (size_t i = 0; i < iterators->num_elems; i++) {
         const IrAttr *type = iterators->elems[i];
-        if (type->kind != IR_ATTR_STRING || !syntax_enum_known(op->kind, "iterator_types", type->str)) {
+        if (type->kind != IR_ATTR_STRING ||
+            !syntax_enum_known(op->kind, "iterator_types", type->str)) {
             FAIL_ATTR("has an unknown iterator type");
         }
         if (ranges[i] < 0) FAIL_ATTR("has the loop %zu that no operand has", i);
     }
-    if (op->results[0].type != verify_operand_type(op, 2)) FAIL_TYPE("result must have the accumulator's type");
+    if (op->results[0].type != verify_operand_type(op, 2))
+        FAIL_TYPE("result must have the accumulator's type");
     return true;
 }
 
@@ -166,13 +180,17 @@ static bool check_position(Verifier *v, const IrOp *op) {
     }
     for (size_t i = 0; i < position->num_values; i++) {
         int64_t at = position->values[i];
-        if (at == IR_DYNAMIC) dynamic++;
+        if (at == IR_DYNAMIC)
+            dynamic++;
         else if (at < 0 || at >= vector->shape[i]) {
-            return verify_fail(v, DIAG_I0122, op, "expected position attribute #%zu to be a non-negative "
-                               "integer smaller than the corresponding vector dimension", i + 1);
+            return verify_fail(v, DIAG_I0122, op,
+                               "expected position attribute #%zu to be a non-negative "
+                               "integer smaller than the corresponding vector dimension",
+                               i + 1);
         }
     }
-    if (dynamic != op->segments[is_insert ? 2 : 1]) FAIL_TYPE("has operands that do not fit its position");
+    if (dynamic != op->segments[is_insert ? 2 : 1])
+        FAIL_TYPE("has operands that do not fit its position");
     bool fits = ir_type_elem(part) == vector->elem && rank + position->num_values == vector->rank;
     for (uint32_t i = 0; fits && i < rank; i++) {
         fits = part->shape[i] == vector->shape[position->num_values + i];
@@ -246,19 +264,23 @@ bool verify_vector_move(Verifier *v, const IrOp *op) {
         if (result->rank == 1 && result->elem->kind == IR_TYPE_INDEX) return true;
         FAIL_TYPE("result #0 must be vector of index type values of rank 1");
     case IR_VECTOR_CREATE_MASK:
-        if (op->num_operands != result->rank) FAIL_TYPE("must specify an operand for each result vector dimension");
+        if (op->num_operands != result->rank)
+            FAIL_TYPE("must specify an operand for each result vector dimension");
         if (result->elem->kind == IR_TYPE_INT && result->elem->width == 1) return true;
         FAIL_TYPE("result #0 must be vector of 1-bit signless integer values");
     case IR_VECTOR_FROM_ELEMENTS:
-        if ((int64_t)op->num_operands != lanes(result)) FAIL_TYPE("needs one operand for each lane");
+        if ((int64_t)op->num_operands != lanes(result))
+            FAIL_TYPE("needs one operand for each lane");
         for (uint32_t i = 0; i < op->num_operands; i++) {
-            if (verify_operand_type(op, i) != result->elem) FAIL_TYPE("has an operand of another element type");
+            if (verify_operand_type(op, i) != result->elem)
+                FAIL_TYPE("has an operand of another element type");
         }
         return true;
     case IR_VECTOR_TO_ELEMENTS:
         if ((int64_t)op->num_results != lanes(first)) FAIL_TYPE("needs one result for each lane");
         for (uint32_t i = 0; i < op->num_results; i++) {
-            if (op->results[i].type != first->elem) FAIL_TYPE("has a result of another element type");
+            if (op->results[i].type != first->elem)
+                FAIL_TYPE("has a result of another element type");
         }
         return true;
     default: BUG("no check for '%s'", ir_op_info(op->kind)->name);

@@ -1,5 +1,7 @@
-// Tests as files of IR: chunks between lines "// -----", each with what is expected of it in comments:
-//   // expected-error@+1 {{text}}   a fault is reported N lines further down (or @-N above) whose message
+// Tests as files of IR: chunks between lines "// -----", each with what is expected of it in
+// comments:
+//   // expected-error@+1 {{text}}   a fault is reported N lines further down (or @-N above) whose
+//   message
 //                                   contains the text
 //   // out: text                    the next line that the chunk prints
 //   // no-oracle: reason            stock MLIR cannot run the chunk
@@ -12,9 +14,9 @@
 
 typedef struct FiletestChunk {
     const char *file;
-    uint32_t line;      // of the file, where the chunk starts
-    const char *name;   // its first comment
-    char *text;         // NUL-terminated
+    uint32_t line;    // of the file, where the chunk starts
+    const char *name; // its first comment
+    char *text;       // NUL-terminated
     size_t len;
 } FiletestChunk;
 

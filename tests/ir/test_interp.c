@@ -122,7 +122,8 @@ static void test_oracle(void **state) {
     for (size_t f = 0; f < num_files; f++) {
         for (size_t c = 0; c < files[f].num_chunks; c++) {
             const char *text = files[f].chunks[c].text;
-            if (filetest_expects_errors(&files[f].chunks[c]) || strstr(text, "// no-oracle: ")) continue;
+            if (filetest_expects_errors(&files[f].chunks[c]) || strstr(text, "// no-oracle: "))
+                continue;
             num_bad += !check_oracle(&files[f].chunks[c]);
             num_chunks++;
         }
@@ -136,11 +137,12 @@ static void test_oracle(void **state) {
 
 static void test_tensor_arguments(void **state) {
     (void)state;
-    const char *text = "func.func @f(%a: tensor<?x2xf32>, %s: f32, %n: i8) -> (tensor<?x2xf32>, f32, i8) {\n"
-                       "  %c0 = arith.constant 0 : index\n"
-                       "  %b = tensor.insert %s into %a[%c0, %c0] : tensor<?x2xf32>\n"
-                       "  %m = arith.addi %n, %n : i8\n"
-                       "  return %b, %s, %m : tensor<?x2xf32>, f32, i8\n}";
+    const char *text =
+        "func.func @f(%a: tensor<?x2xf32>, %s: f32, %n: i8) -> (tensor<?x2xf32>, f32, i8) {\n"
+        "  %c0 = arith.constant 0 : index\n"
+        "  %b = tensor.insert %s into %a[%c0, %c0] : tensor<?x2xf32>\n"
+        "  %m = arith.addi %n, %n : i8\n"
+        "  return %b, %s, %m : tensor<?x2xf32>, f32, i8\n}";
     DiagSink sink;
     diag_sink_init(&sink);
     IrModule *m = load(text, &sink);
@@ -183,9 +185,12 @@ static void test_memref_arguments(void **state) {
     assert_non_null(m);
     int32_t data[4] = {1, 2, 3, 4};
     uint8_t arena[64] = {0};
-    IrInterpValue args[2] = {
-        {.type = ir_type_memref(m, 1, (int64_t[]){4}, ir_type_int(m, 32)), .data = data, .len_bytes = 16},
-        {.type = ir_type_memref(m, 1, (int64_t[]){64}, ir_type_int(m, 8)), .data = arena, .len_bytes = 64}};
+    IrInterpValue args[2] = {{.type = ir_type_memref(m, 1, (int64_t[]){4}, ir_type_int(m, 32)),
+                              .data = data,
+                              .len_bytes = 16},
+                             {.type = ir_type_memref(m, 1, (int64_t[]){64}, ir_type_int(m, 8)),
+                              .data = arena,
+                              .len_bytes = 64}};
     assert_int_equal(ir_interp_call(m, "f", 2, args, 0, NULL, NULL, &sink), STATUS_OK);
     assert_int_equal(data[0], 2); // written in place
     ir_module_destroy(m);
@@ -206,11 +211,13 @@ static DiagCode fault_of(const char *text, const IrInterpOptions *options) {
 
 static void test_limits(void **state) {
     (void)state;
-    const char *loop = "func.func @main() {\n  %c0 = arith.constant 0 : index\n"
-                       "  %c1 = arith.constant 1 : index\n  %n = arith.constant 1000000000000 : index\n"
-                       "  scf.for %i = %c0 to %n step %c1 {\n    %x = arith.addi %i, %i : index\n  }\n"
-                       "  return\n}";
-    const char *big = "func.func @main() {\n  %e = tensor.empty() : tensor<1048576xf32>\n  return\n}";
+    const char *loop =
+        "func.func @main() {\n  %c0 = arith.constant 0 : index\n"
+        "  %c1 = arith.constant 1 : index\n  %n = arith.constant 1000000000000 : index\n"
+        "  scf.for %i = %c0 to %n step %c1 {\n    %x = arith.addi %i, %i : index\n  }\n"
+        "  return\n}";
+    const char *big =
+        "func.func @main() {\n  %e = tensor.empty() : tensor<1048576xf32>\n  return\n}";
     const char *huge = "func.func @main() {\n  %n = arith.constant 4611686018427387904 : index\n"
                        "  %e = tensor.empty(%n) : tensor<?x64xf32>\n  return\n}";
     const char *print = "func.func private @printMemrefF32(memref<*xf32>)\nfunc.func @main() {\n"
@@ -252,8 +259,10 @@ static void test_float16(void **state) {
     (void)state;
     for (uint32_t bits = 0; bits < 65536; bits++) {
         float value = f16_to_f32((uint16_t)bits), wide = bf16_to_f32((uint16_t)bits);
-        if (value == value) assert_int_equal(f16_from_f32(value), bits);
-        else assert_true((f16_from_f32(value) & 0x7E00) == 0x7E00);
+        if (value == value)
+            assert_int_equal(f16_from_f32(value), bits);
+        else
+            assert_true((f16_from_f32(value) & 0x7E00) == 0x7E00);
         if (wide == wide) assert_int_equal(bf16_from_f32(wide), bits);
         if (value == value) assert_int_equal(f16_from_f64((double)value), bits);
     }
@@ -276,7 +285,8 @@ static void widen8(const int8_t *from, uint64_t *to) {
 
 // words: the lanes of the machine's result, sign-extended.
 __attribute__((target("avx512f,avx512bw,avx512vnni,gfni,avx512vbmi"))) static void
-machine_512(const int8_t *a, const int8_t *b, const char *name, int32_t *out32, int16_t *out16, int8_t *out8) {
+machine_512(const int8_t *a, const int8_t *b, const char *name, int32_t *out32, int16_t *out16,
+            int8_t *out8) {
     __m512i x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(b);
     if (strstr(name, "vpdpbusd")) {
         _mm512_storeu_si512(out32, _mm512_dpbusd_epi32(_mm512_loadu_si512(out32), x, y));
@@ -363,10 +373,14 @@ static void test_intrinsics(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),           cmocka_unit_test(test_oracle),
-        cmocka_unit_test(test_tensor_arguments), cmocka_unit_test(test_memref_arguments),
-        cmocka_unit_test(test_limits),          cmocka_unit_test(test_parallel_order),
-        cmocka_unit_test(test_float16),         cmocka_unit_test(test_intrinsics),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_oracle),
+        cmocka_unit_test(test_tensor_arguments),
+        cmocka_unit_test(test_memref_arguments),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_parallel_order),
+        cmocka_unit_test(test_float16),
+        cmocka_unit_test(test_intrinsics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,8 @@ static void expect(const char *text, const IrVerifyOptions *options, const char 
 
 static void test_levels(void **state) {
     (void)state;
-    const char *tensors = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }";
+    const char *tensors =
+        "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }";
     const char *alloc = "func.func @f() { %a = memref.alloc() : memref<4xf32>\n return }";
     const char *fill = "func.func @f(%a: memref<4xf32>, %c: f32) {\n"
                        "  linalg.fill ins(%c : f32) outs(%a : memref<4xf32>)\n  return }";
@@ -93,10 +94,14 @@ static void test_built_modules(void **state) {
     IrBlock *body = ir_func_body(func);
     assert_int_equal(ir_verify(m, NULL, &sink), STATUS_INVALID); // no return
     IrValue *arg = body->args[0], *both[2] = {arg, arg};
-    IrOp *add = ir_op_create(m, &(IrOpSpec){.kind = IR_ARITH_ADDF, .num_operands = 2, .operands = both,
-                                            .num_results = 1, .result_types = &f32});
+    IrOp *add = ir_op_create(m, &(IrOpSpec){.kind = IR_ARITH_ADDF,
+                                            .num_operands = 2,
+                                            .operands = both,
+                                            .num_results = 1,
+                                            .result_types = &f32});
     IrValue *sum = ir_op_result(add, 0);
-    IrOp *ret = ir_op_create(m, &(IrOpSpec){.kind = IR_FUNC_RETURN, .num_operands = 1, .operands = &sum});
+    IrOp *ret =
+        ir_op_create(m, &(IrOpSpec){.kind = IR_FUNC_RETURN, .num_operands = 1, .operands = &sum});
     ir_block_append(body, ret);
     ir_op_insert_before(add, ret);
     assert_int_equal(ir_verify(m, NULL, &sink), STATUS_OK);
@@ -120,19 +125,21 @@ static uint64_t next_random(uint64_t *state) {
 
 // Damages attributes and operands of valid modules; any verdict is right, a crash is not.
 static void damage(IrModule *m, IrOp *op, uint64_t *random) {
-    static const char *const names[] = {"static_offsets", "static_sizes", "reassociation", "dimensions",
-                                        "permutation", "indexing_maps", "iterator_types", "dimension",
-                                        "kind", "map", "static_position", "in_bounds", "callee",
-                                        "function_type", "value", "strides", "predicate", "step"};
-    const IrAttr *values[] = {NULL,
-                              ir_attr_i64(m, -1),
-                              ir_attr_string(m, "x"),
-                              ir_attr_array(m, 0, NULL),
-                              ir_attr_dense_array(m, ir_type_int(m, 64), 0, NULL),
-                              ir_attr_dense_array(m, ir_type_int(m, 64), 2, (int64_t[]){IR_DYNAMIC, 1 << 30}),
-                              ir_attr_map(m, ir_affine_identity(m, 3)),
-                              ir_attr_type(m, ir_type_f32(m)),
-                              ir_attr_unit(m)};
+    static const char *const names[] = {
+        "static_offsets",  "static_sizes",   "reassociation", "dimensions",    "permutation",
+        "indexing_maps",   "iterator_types", "dimension",     "kind",          "map",
+        "static_position", "in_bounds",      "callee",        "function_type", "value",
+        "strides",         "predicate",      "step"};
+    const IrAttr *values[] = {
+        NULL,
+        ir_attr_i64(m, -1),
+        ir_attr_string(m, "x"),
+        ir_attr_array(m, 0, NULL),
+        ir_attr_dense_array(m, ir_type_int(m, 64), 0, NULL),
+        ir_attr_dense_array(m, ir_type_int(m, 64), 2, (int64_t[]){IR_DYNAMIC, 1 << 30}),
+        ir_attr_map(m, ir_affine_identity(m, 3)),
+        ir_attr_type(m, ir_type_f32(m)),
+        ir_attr_unit(m)};
     uint64_t what = next_random(random) % 4;
     if (what == 0 && op->num_operands > 1) {
         uint32_t a = (uint32_t)(next_random(random) % op->num_operands);
@@ -192,8 +199,8 @@ static void test_damaged_modules(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),          cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_driver_only),    cmocka_unit_test(test_built_modules),
+        cmocka_unit_test(test_files),           cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_driver_only),     cmocka_unit_test(test_built_modules),
         cmocka_unit_test(test_damaged_modules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
