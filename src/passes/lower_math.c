@@ -64,12 +64,17 @@ static IrValue *mcopysign(const MathCtx *c, IrValue *a, IrValue *sign) {
     return mfloat(c, low_2(c->lo, IR_LLVM_OR, mbits(c, a), bit));
 }
 
-// e^x. x = n ln 2 + r; (e^r - 1 - r) / r^2 on [-ln2/2, ln2/2]; the scale 2^n in two steps so that
-// overflow and subnormal results come out of the last multiplication. NaN stays NaN. What rounds to
-// 0 (masked scores are e^-inf) is selected, not computed: a product that underflows costs more than
-// a hundred cycles.
+// e^x. x = n ln 2 + r; e^r by a polynomial on [-ln2/2, ln2/2]; the scale 2^n in two steps: 2^(n/2)
+// is added to the exponent, the rest multiplied, so that overflow and subnormal results come out of
+// that multiplication. NaN stays NaN. What rounds to 0 (masked scores are e^-inf) is selected, not
+// computed: a product that underflows costs more than a hundred cycles.
 static IrValue *math_exp(const MathCtx *c, IrValue *x) {
-    static const double p[] = {4.999999404e-01, 1.666652113e-01, 4.166838899e-02, 8.368745446e-03,
+    static const double p[] = {1.0,
+                               1.0,
+                               4.999999404e-01,
+                               1.666652113e-01,
+                               4.166838899e-02,
+                               8.368745446e-03,
                                1.381453825e-03};
     const double magic = 12582912.0; // 1.5 * 2^23: adding it rounds to an integer in the low bits
     IrValue *zero = mc(c, 0.0), *vanishes = mcmp(c, "olt", x, mc(c, -103.972077)); // -150 ln 2
@@ -79,15 +84,13 @@ static IrValue *math_exp(const MathCtx *c, IrValue *x) {
     IrValue *n = msub(c, shifted, mc(c, magic));
     IrValue *r = mfma(c, n, mc(c, -0.693359375), x);
     r = mfma(c, n, mc(c, 2.12194440054690583e-4), r);
-    IrValue *e = mfma(c, mpoly(c, r, p, ARRAY_LEN(p)), mmul(c, r, r), r);
-    e = madd(c, e, mc(c, 1.0));
-    IrValue *whole = mint(c, IR_LLVM_SUB, mbits(c, shifted), 0x4b400000);
-    IrValue *half = mint(c, IR_LLVM_ASHR, whole, 1);
-    IrValue *rest = low_2(c->lo, IR_LLVM_SUB, whole, half);
-    IrValue *s1 = mint(c, IR_LLVM_SHL, mint(c, IR_LLVM_ADD, half, 127), 23);
-    IrValue *s2 = mint(c, IR_LLVM_SHL, mint(c, IR_LLVM_ADD, rest, 127), 23);
-    e = mmul(c, mmul(c, e, mfloat(c, s1)), mfloat(c, s2));
-    return mselect(c, vanishes, zero, e);
+    IrValue *e = mpoly(c, r, p, ARRAY_LEN(p));
+    // The bits of `shifted` are 0x4b400000 + n; the 0x4b4 leaves at the top when shifted by 23.
+    IrValue *bits = mbits(c, shifted), *half = mint(c, IR_LLVM_LSHR, bits, 1);
+    IrValue *rest = mint(c, IR_LLVM_SHL, low_2(c->lo, IR_LLVM_SUB, bits, half), 23);
+    IrValue *scaled = low_2(c->lo, IR_LLVM_ADD, mbits(c, e), mint(c, IR_LLVM_SHL, half, 23));
+    IrValue *scale = mfloat(c, mint(c, IR_LLVM_ADD, rest, 0x3f800000));
+    return mselect(c, vanishes, zero, mmul(c, mfloat(c, scaled), scale));
 }
 
 // tanh x. Below 0.55: x + x^3 P(x^2); above: 1 - 2 / (e^2x + 1).
