@@ -184,14 +184,8 @@ const char *buf_boundary_reason(const IrValue *tensor) {
 }
 
 void buf_fill(Builder *b, IrValue *scalar, IrValue *memref) {
-    IrOp *fill = build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_FILL,
-                                              .num_operands = 2,
-                                              .operands = (IrValue *[]){scalar, memref},
-                                              .num_regions = 1,
-                                              .segments = {1, 1}});
-    IrBlock *body = ir_region_add_block(b->m, &fill->regions[0]);
-    IrValue *in = ir_block_add_arg(b->m, body, scalar->type);
-    ir_block_add_arg(b->m, body, scalar->type);
-    Builder inner = build_at_end(b->m, body, b->loc);
-    build_yield(&inner, IR_LINALG_YIELD, 1, &in);
+    build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_FILL,
+                                 .num_operands = 2,
+                                 .operands = (IrValue *[]){scalar, memref},
+                                 .segments = {1, 1}});
 }

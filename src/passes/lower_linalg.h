@@ -36,8 +36,10 @@ typedef struct LlAccess {
 } LlAccess;
 
 typedef enum LlClass {
-    LL_UNIFORM, // same for all lanes
+    LL_UNIFORM, // same for all lanes of all steps
+    LL_STEP,    // same for all lanes of a step: a multiple of the lanes divided by a multiple of 16
     LL_UNIT,    // index: base + lane; represented by its base
+    LL_ALIGNED, // LL_UNIT whose base is a multiple of the lanes
     LL_VARYING,
     LL_ACC,     // result of the op that accumulates
 } LlClass;
@@ -64,6 +66,7 @@ typedef struct LlItem {
     uint32_t vector_loop, pack; // pack: trip count of the loop inside that shares the lanes, else 1
     LlOperand operands[LL_MAX_OPERANDS];
     const IrOp *combiner[LL_MAX_OUTS]; // of a reduction over vector_loop
+    bool folds_bits[LL_MAX_OUTS];              // the largest magnitude, found among the bit patterns
     IrValue *acc[LL_MAX_OUTS], *start[LL_MAX_OUTS];
 } LlItem;
 

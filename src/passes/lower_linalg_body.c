@@ -50,6 +50,9 @@ static LlClass class_of(const LowerLinalg *ll, const IrValue *value) {
     return value->index < ll->num_values ? (LlClass)ll->classes[value->index] : LL_UNIFORM;
 }
 
+static bool is_unit(LlClass cls) { return cls == LL_UNIT || cls == LL_ALIGNED; }
+static bool is_shared(LlClass cls) { return cls == LL_UNIFORM || cls == LL_STEP; }
+
 static void set_class(LowerLinalg *ll, const IrValue *value, LlClass cls) {
     ll->classes[value->index] = (uint8_t)cls;
 }
@@ -137,10 +140,13 @@ static bool classify_load(LowerLinalg *ll, const LlItem *item, const IrOp *op, L
     *out = LL_UNIFORM;
     for (uint32_t i = 1; i < op->num_operands; i++) {
         LlClass cls = class_of(ll, ir_op_operand(op, i));
-        if (cls == LL_UNIFORM) continue;
+        if (is_shared(cls)) {
+            *out = MAX(*out, cls);
+            continue;
+        }
         int64_t strides[LL_MAX_RANK], offset;
         ir_memref_strides(type, strides, &offset);
-        bool is_row = cls == LL_UNIT && i + 1 == op->num_operands && strides[type->rank - 1] == 1;
+        bool is_row = is_unit(cls) && i + 1 == op->num_operands && strides[type->rank - 1] == 1;
         if (!is_row || item->pack > 1 || (type->elem->kind == IR_TYPE_INT && type->elem->width < 8))
             return false;
         *out = LL_VARYING;
@@ -154,10 +160,13 @@ static bool classify_apply(const LowerLinalg *ll, const IrOp *op, LlClass *out) 
     *out = LL_UNIFORM;
     for (uint32_t i = 0; i < op->num_operands; i++) {
         LlClass cls = class_of(ll, ir_op_operand(op, i));
-        if (cls == LL_UNIFORM) continue;
+        if (is_shared(cls)) {
+            *out = MAX(*out, cls);
+            continue;
+        }
         if (map->num_symbols > 0 || map->num_dims > LL_MAX_LOOPS) return false;
         if (!ir_affine_uses_dim(map->results[0], i)) continue;
-        if (cls != LL_UNIT || *out == LL_UNIT ||
+        if (!is_unit(cls) || *out == LL_UNIT ||
             !ir_affine_linear(map->results[0], map->num_dims, coeffs, &constant) || coeffs[i] != 1)
             return false;
         *out = LL_UNIT;
@@ -172,7 +181,7 @@ static bool classify_op(LowerLinalg *ll, const LlItem *item, const IrOp *op, LlC
     case IR_ARITH_CONSTANT: return true;
     case IR_LINALG_INDEX: {
         uint32_t loop = (uint32_t)ir_op_attr(op, "dim")->i;
-        if (loop == item->vector_loop) *out = item->pack > 1 ? LL_VARYING : LL_UNIT;
+        if (loop == item->vector_loop) *out = item->pack > 1 ? LL_VARYING : LL_ALIGNED;
         else if (item->pack > 1 && loop == item->vector_loop + 1) *out = LL_VARYING;
         return true;
     }
@@ -185,12 +194,20 @@ static bool classify_op(LowerLinalg *ll, const LlItem *item, const IrOp *op, LlC
     for (uint32_t i = 0; i < op->num_operands; i++) {
         LlClass cls = class_of(ll, ir_op_operand(op, i));
         if (cls == LL_ACC) return false;
-        num_unit += cls == LL_UNIT;
+        num_unit += is_unit(cls);
         num_varying += cls == LL_VARYING;
+        if (cls == LL_STEP) *out = LL_STEP;
     }
     if (num_unit + num_varying == 0) return true;
+    int64_t divisor;
+    bool divides = op->kind == IR_ARITH_DIVUI || op->kind == IR_ARITH_REMUI;
+    if (divides && class_of(ll, ir_op_operand(op, 0)) == LL_ALIGNED &&
+        ir_value_constant_int(ir_op_operand(op, 1), &divisor) && divisor > 0 && divisor % 16 == 0) {
+        *out = op->kind == IR_ARITH_DIVUI ? LL_STEP : LL_ALIGNED;
+        return true;
+    }
     bool keeps_unit = op->kind == IR_ARITH_ADDI ||
-                      (op->kind == IR_ARITH_SUBI && class_of(ll, ir_op_operand(op, 0)) == LL_UNIT);
+                      (op->kind == IR_ARITH_SUBI && is_unit(class_of(ll, ir_op_operand(op, 0))));
     *out = num_unit == 1 && num_varying == 0 && keeps_unit ? LL_UNIT : LL_VARYING;
     return true;
 }
@@ -312,7 +329,9 @@ static IrValue *lanes_of(LowerLinalg *ll, const LlItem *item, IrValue *old, uint
             if (splat != old) return splat;
         }
         return ll_splat(ll, value, lanes);
-    case LL_UNIT: return ll_index_vector(ll, value, lanes, item->pack, false);
+    case LL_STEP: return ll_splat(ll, value, lanes);
+    case LL_UNIT:
+    case LL_ALIGNED: return ll_index_vector(ll, value, lanes, item->pack, false);
     default: return value;
     }
 }
@@ -409,6 +428,13 @@ static void emit_combiner(LowerLinalg *ll, LlItem *item, uint32_t out, uint32_t 
     const IrOp *op = item->combiner[out];
     const IrValue *acc = out_arg(item, out);
     IrValue *operands[3];
+    if (item->folds_bits[out]) {
+        uint32_t at = ir_op_operand(op, 0) == acc ? 1 : 0;
+        IrValue *value = lanes_of(ll, item, ir_op_operand(op, at), lanes);
+        value = build_cast(&ll->b, IR_ARITH_BITCAST, value, item->acc[out]->type);
+        item->acc[out] = build_binary(&ll->b, IR_ARITH_MAXUI, item->acc[out], value);
+        return;
+    }
     for (uint32_t i = 0; i < op->num_operands; i++)
         operands[i] = ir_op_operand(op, i) == acc
                           ? item->acc[out]
@@ -495,7 +521,7 @@ void ll_emit_lanes(LowerLinalg *ll, LlItem *item, IrValue *base, uint32_t lanes)
     FOR_EACH_OP(inner, body) {
         if (inner == ir_block_terminator(body)) break;
         LlClass cls = class_of(ll, &inner->results[0]);
-        if (cls == LL_UNIT) emit_scalar_op(ll, item, inner);
+        if (is_unit(cls) || cls == LL_STEP) emit_scalar_op(ll, item, inner);
         else if (cls == LL_VARYING) emit_vector_op(ll, item, inner, lanes);
         for (uint32_t out = 0; out < op->segments[1] && cls == LL_ACC; out++)
             if (item->combiner[out] == inner) emit_combiner(ll, item, out, lanes);

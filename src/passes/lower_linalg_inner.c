@@ -25,8 +25,10 @@ static bool is_idempotent(IrOpKind kind) {
 }
 
 // How partial results of a combiner are joined.
-static IrOpKind joining_op(const IrOp *combiner) {
-    return combiner->kind == IR_MATH_FMA ? IR_ARITH_ADDF : combiner->kind;
+static IrOpKind joining_op(const LlItem *item, uint32_t out) {
+    if (item->folds_bits[out]) return IR_ARITH_MAXUI;
+    IrOpKind kind = item->combiner[out]->kind;
+    return kind == IR_MATH_FMA ? IR_ARITH_ADDF : kind;
 }
 
 // What changes nothing when joined: -0 for sums, so that a sum of -0 stays -0.
@@ -85,7 +87,7 @@ static void open_accs(LowerLinalg *ll, LlItem *item, uint32_t lanes) {
             item->acc[o] = item->start[o];
             continue;
         }
-        IrOpKind kind = joining_op(item->combiner[o]);
+        IrOpKind kind = joining_op(item, o);
         IrValue *init = is_idempotent(kind) ? item->start[o]
                                             : neutral(ll, kind, item->start[o]->type);
         item->acc[o] = ll_splat(ll, init, lanes);
@@ -99,7 +101,7 @@ static void close_accs(LowerLinalg *ll, LlItem *item, uint32_t lanes) {
         if (lanes == 1) {
             item->start[o] = item->acc[o];
         } else {
-            IrOpKind kind = joining_op(item->combiner[o]);
+            IrOpKind kind = joining_op(item, o);
             IrValue *joined = join_lanes(ll, kind, item->acc[o]);
             item->start[o] = is_idempotent(kind)
                                  ? joined
@@ -109,10 +111,32 @@ static void close_accs(LowerLinalg *ll, LlItem *item, uint32_t lanes) {
     }
 }
 
+static const IrType *bits_type(LowerLinalg *ll, const IrType *scalar) {
+    return ir_type_int(ll->m, ir_type_bits(scalar));
+}
+
+// The maximum of magnitudes from a start that is none itself: their bit patterns are ordered like them, a
+// NaN above all, and integers have one instruction for it.
+static void fold_bits(LowerLinalg *ll, LlItem *item, uint32_t out) {
+    const IrOp *combiner = item->combiner[out];
+    const IrAttr *start = item->start[out] ? ir_value_constant(item->start[out]) : NULL;
+    item->folds_bits[out] = false;
+    if (!item->is_vector || !combiner || combiner->kind != IR_ARITH_MAXIMUMF || !start) return;
+    const IrValue *acc = ir_op_block(item->op, 0)->args[item->op->segments[0] + out];
+    const IrValue *value = ir_op_operand(combiner, ir_op_operand(combiner, 0) == acc ? 1 : 0);
+    const IrType *type = item->start[out]->type;
+    bool is_magnitude = value->def_op && value->def_op->kind == IR_MATH_ABSF;
+    if (!is_magnitude || start->bits >> (ir_type_bits(type) - 1) != 0) return;
+    item->folds_bits[out] = true;
+    const IrType *bits = bits_type(ll, type);
+    item->start[out] = ll_constant(ll, ir_attr_int(ll->m, (int64_t)start->bits, bits), bits);
+}
+
 static void load_starts(LowerLinalg *ll, LlItem *item) {
     bool reduces = item->vector_loop < item->num_loops && !item->is_parallel[item->vector_loop];
     for (uint32_t o = 0; o < num_outs(item); o++) {
         item->start[o] = item->acc[o] = NULL;
+        item->folds_bits[o] = false;
         if (!reduces) continue;
         uint32_t i = item->op->segments[0] + o;
         const IrAffineMap *map = ir_linalg_map(ll->m, item->op, i);
@@ -124,6 +148,7 @@ static void load_starts(LowerLinalg *ll, LlItem *item) {
         for (uint32_t d = 0; d < map->num_results; d++)
             indices[d] = ll_apply(ll, map->results[d], item->ivs, item->num_loops);
         item->start[o] = ll_load(ll, ir_op_operand(item->op, i), indices, 1);
+        fold_bits(ll, item, o);
     }
 }
 
@@ -135,7 +160,11 @@ static void store_results(LowerLinalg *ll, LlItem *item) {
         IrValue *indices[LL_MAX_RANK];
         for (uint32_t d = 0; d < map->num_results; d++)
             indices[d] = ll_apply(ll, map->results[d], item->ivs, item->num_loops);
-        ll_store(ll, item->start[o], ir_op_operand(item->op, i), indices, 1);
+        IrValue *result = item->start[o];
+        if (item->folds_bits[o])
+            result = build_cast(&ll->b, IR_ARITH_BITCAST, result,
+                                ir_op_operand(item->op, i)->type->elem);
+        ll_store(ll, result, ir_op_operand(item->op, i), indices, 1);
         item->start[o] = NULL;
     }
 }
@@ -177,7 +206,7 @@ static void join_copies(LowerLinalg *ll, const Inner *inner, Accs *accs, uint32_
                 for (uint32_t o = 0; o < num_outs(inner->items[i]); o++) {
                     if (!folds(inner->items[i], o)) continue;
                     accs->values[c][num] =
-                        build_binary(&ll->b, joining_op(inner->items[i]->combiner[o]),
+                        build_binary(&ll->b, joining_op(inner->items[i], o),
                                      accs->values[c][num], accs->values[c + width][num]);
                     num++;
                 }

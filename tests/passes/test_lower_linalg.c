@@ -295,6 +295,7 @@ static void test_silu(void **state) { (void)state; check_file("silu", true); }
 static void test_repack(void **state) { (void)state; check_file("repack", true); }
 
 static void test_repack_decode(void **state) { (void)state; check_file("repack_decode", true); }
+static void test_embed_flat(void **state) { (void)state; check_file("embed_flat", true); }
 static void test_conflicts(void **state) { (void)state; check_file("conflicts", false); }
 static void test_calls(void **state) { (void)state; check_file("calls", true); }
 
@@ -303,7 +304,8 @@ int main(void) {
         cmocka_unit_test(test_norm_quantise), cmocka_unit_test(test_rope_append),
         cmocka_unit_test(test_embed),         cmocka_unit_test(test_silu),
         cmocka_unit_test(test_repack),        cmocka_unit_test(test_conflicts),
-        cmocka_unit_test(test_repack_decode), cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_embed_flat),    cmocka_unit_test(test_repack_decode),
+        cmocka_unit_test(test_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
