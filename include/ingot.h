@@ -153,8 +153,9 @@ INGOT_API const char *ingot_text_push(IngotText *text, int32_t id);
 INGOT_API const char *ingot_text_finish(IngotText *text);
 
 typedef struct IngotMessage {
-    const char *role,
-        *content; // NUL-terminated UTF-8; roles: "system", "user", "assistant", "tool"
+    const char *role;    // NUL-terminated: "system", "user", "assistant", "tool"
+    const char *content; // UTF-8, content_len bytes
+    size_t content_len;
 } IngotMessage;
 // Renders the model's own chat template over a conversation, the beginning of the reply included,
 // and tokenises it: only text of the template becomes control tokens, never text of a message. now:

@@ -1,6 +1,5 @@
 // The public interface to text and sampling; see include/ingot.h.
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/api.h"
 #include "runtime/chat.h"
@@ -65,7 +64,7 @@ static Status render(const IngotModel *model, const Template *parsed, const Ingo
     for (size_t i = 0; i < num_messages; i++)
         copies[i] = (ChatMessage){.role = messages[i].role,
                                   .content = messages[i].content,
-                                  .content_len = strlen(messages[i].content)};
+                                  .content_len = messages[i].content_len};
     TemplateOutput output = {0};
     Status status = chat_render(parsed, model->tokenizer, copies, num_messages,
                                 (ChatOptions){.now = now}, sink, &output);

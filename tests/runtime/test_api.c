@@ -140,7 +140,7 @@ static void test_without_tokenizer(void **state) {
     assert_null(ids);
     assert_int_equal(num_ids, 99);
     ingot_error_free(error);
-    IngotMessage message = {"user", "hi"};
+    IngotMessage message = {"user", "hi", 2};
     assert_int_equal(ingot_chat_prompt(model, &message, 1, NULL, &ids, &num_ids, &error),
                      INGOT_INVALID);
     assert_string_equal(ingot_error_code(error), "X0017");
