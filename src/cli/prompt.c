@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/file.h"
 
@@ -23,8 +24,11 @@ Status prompt_read(Cli *cli, Prompt *out_prompt) {
         return usage_error(
             &cli->sink, DIAG_U0005,
             "`ingot run` needs one prompt: -p TEXT, -f FILE, or - for standard input");
-    if (args_has(args, OPT_SYSTEM) && !args_has(args, OPT_CHAT))
-        return usage_error(&cli->sink, DIAG_U0005, "--system needs --chat");
+    static const OptionId chat_options[] = {OPT_SYSTEM, OPT_DATE};
+    for (size_t i = 0; i < ARRAY_LEN(chat_options); i++)
+        if (args_has(args, chat_options[i]) && !args_has(args, OPT_CHAT))
+            return usage_error(&cli->sink, DIAG_U0005, "--%s needs --chat",
+                               option_info(chat_options[i])->name);
     if (has_text) {
         const char *text = args_text(args, OPT_PROMPT, "");
         out_prompt->len = strlen(text);
@@ -50,12 +54,55 @@ static void show_prompt(const Model *model, const Prompt *prompt) {
     strbuf_deinit(&out);
 }
 
-Status prompt_encode(Cli *cli, const Model *model, Prompt *prompt) {
+// --date=YYYY-MM-DD, else today: what a template that writes the date writes.
+static Status find_date(Cli *cli, struct tm *out_date) {
+    const char *given = args_text(&cli->args, OPT_DATE, NULL);
+    if (!given) {
+        time_t now = time(NULL);
+        localtime_r(&now, out_date);
+        return STATUS_OK;
+    }
+    struct tm date = {0};
+    const char *end = strptime(given, "%Y-%m-%d", &date);
+    if (!end || *end)
+        return usage_error(&cli->sink, DIAG_U0004, "--date cannot be %s: YYYY-MM-DD is expected",
+                           given);
+    date.tm_isdst = -1;
+    mktime(&date); // fills in the day of the week
+    *out_date = date;
+    return STATUS_OK;
+}
+
+static Status encode_chat(Cli *cli, const Model *model, Prompt *prompt) {
+    const char *system = args_text(&cli->args, OPT_SYSTEM, NULL);
+    IngotMessage messages[2];
+    size_t num_messages = 0;
+    if (memchr(prompt->text, 0, prompt->len))
+        return usage_error(&cli->sink, DIAG_U0004, "a chat message cannot hold a NUL byte");
+    if (system)
+        messages[num_messages++] = (IngotMessage){.role = "system", .content = system};
+    messages[num_messages++] = (IngotMessage){.role = "user", .content = prompt->text};
+    struct tm date;
+    TRY(find_date(cli, &date));
+    IngotError *error = NULL;
+    IngotStatus status = ingot_chat_prompt(model->handle, messages, num_messages, &date,
+                                           &prompt->ids, &prompt->num_ids, &error);
+    return take_error(cli, status, error);
+}
+
+static Status encode_text(Cli *cli, const Model *model, Prompt *prompt) {
     uint32_t flags = ingot_adds_bos(model->handle) ? INGOT_TOKENIZE_BOS : 0;
     IngotError *error = NULL;
-    IngotStatus encoded = ingot_tokenize(model->handle, prompt->text, prompt->len, flags,
-                                         &prompt->ids, &prompt->num_ids, &error);
-    TRY(take_error(cli, encoded, error));
+    IngotStatus status = ingot_tokenize(model->handle, prompt->text, prompt->len, flags,
+                                        &prompt->ids, &prompt->num_ids, &error);
+    return take_error(cli, status, error);
+}
+
+Status prompt_encode(Cli *cli, const Model *model, Prompt *prompt) {
+    if (args_has(&cli->args, OPT_CHAT))
+        TRY(encode_chat(cli, model, prompt));
+    else
+        TRY(encode_text(cli, model, prompt));
     if (args_has(&cli->args, OPT_SHOW_PROMPT)) show_prompt(model, prompt);
     if (prompt->num_ids == 0)
         return usage_error(&cli->sink, DIAG_U0004,
