@@ -37,6 +37,8 @@ typedef enum TokenType {
     NUM_TOKEN_TYPES
 } TokenType;
 
+enum { TOKEN_STRIPS_AFTER = 0x80 }; // bit beside the type: blanks after the token belong to it
+
 enum {
     TOKENIZER_ADDS_BOS = 1,      // plain prompts begin with bos
     TOKENIZER_SPACE_PREFIX = 2,  // a space is put before text (SPM)
@@ -67,7 +69,7 @@ typedef struct TokenizerHeader {
     TokenizerTable match_bytes;  // what a symbol is made of in prepared text
     TokenizerTable print_ends;   // u32[vocab_size + 1]: offsets in print_bytes
     TokenizerTable print_bytes;  // what a token prints as
-    TokenizerTable types;        // u8[vocab_size], TokenType
+    TokenizerTable types;        // u8[vocab_size], TokenType and TOKEN_STRIPS_AFTER
     TokenizerTable scores;       // f32[vocab_size] for TOKENIZER_SPM, else empty
     TokenizerTable byte_symbols; // u32[256]: symbol or token of one byte, or TOKENIZER_NONE
     TokenizerTable slots;        // u32[2^n]: open hash of match text -> symbol

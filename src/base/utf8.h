@@ -68,4 +68,11 @@ static inline uint32_t utf8_encode(uint32_t code_point, char out[UTF8_MAX_CHAR_B
     return 4;
 }
 
+// The Unicode property White_Space (unchanged since Unicode 6.3).
+static inline bool utf8_is_space(uint32_t c) {
+    return (c >= 9 && c <= 13) || c == ' ' || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+           (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
+           c == 0x205F || c == 0x3000;
+}
+
 #endif

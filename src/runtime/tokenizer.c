@@ -92,7 +92,8 @@ int32_t tokenizer_unknown(const Tokenizer *tokenizer) {
 
 bool tokenizer_is_control(const Tokenizer *tokenizer, int32_t id) {
     if (id < 0 || (uint32_t)id >= tokenizer->header->vocab_size) return false;
-    return tokenizer->types[id] == TOKEN_CONTROL || tokenizer->types[id] == TOKEN_UNKNOWN;
+    uint8_t type = tokenizer->types[id] & (uint8_t)~TOKEN_STRIPS_AFTER;
+    return type == TOKEN_CONTROL || type == TOKEN_UNKNOWN;
 }
 
 bool tokenizer_is_end(const Tokenizer *tokenizer, int32_t id) {
@@ -257,6 +258,16 @@ static bool find_special(const Encoder *encoder, const char *text, size_t len, s
     return is_found;
 }
 
+// Bytes of the blanks at the beginning of text.
+static size_t count_blanks(const char *text, size_t len) {
+    for (size_t pos = 0; pos < len;) {
+        Utf8Step step = utf8_step(text + pos, len - pos);
+        if (!utf8_is_space(step.code_point)) return pos;
+        pos += step.num_bytes;
+    }
+    return len;
+}
+
 static Status encode_text(Encoder *encoder) {
     const char *text = encoder->text.data;
     size_t len = encoder->text.len, run_start = 0, stretch = 0;
@@ -274,7 +285,10 @@ static Status encode_text(Encoder *encoder) {
         TRY(encode_run(encoder, text + run_start, pos - run_start, follows_special));
         token_ids_push(encoder->ids, (int32_t)id);
         follows_special = true;
-        run_start = pos += id_len;
+        pos += id_len;
+        if (encoder->tokenizer->types[id] & TOKEN_STRIPS_AFTER)
+            pos += count_blanks(text + pos, len - pos);
+        run_start = pos;
     }
     return encode_run(encoder, text + run_start, len - run_start, follows_special);
 }

@@ -31,7 +31,7 @@ static Status check_table(const Check *check, TokenizerTable table, uint64_t ele
 
 static Status check_ends(const Check *check, TokenizerTable table, uint64_t num_strings,
                          uint64_t num_bytes, const uint32_t **out_ends) {
-    const void *elems;
+    const void *elems = NULL;
     TRY(check_table(check, table, sizeof **out_ends, num_strings + 1, &elems));
     const uint32_t *ends = elems;
     bool is_ok = ends[0] == 0 && ends[num_strings] <= num_bytes;
@@ -44,7 +44,7 @@ static Status check_ends(const Check *check, TokenizerTable table, uint64_t num_
 // A table of numbers below limit, TOKENIZER_NONE allowed where may_be_none.
 static Status check_numbers(const Check *check, TokenizerTable table, uint64_t num_elems,
                             uint64_t limit, bool may_be_none, const uint32_t **out_numbers) {
-    const void *elems;
+    const void *elems = NULL;
     TRY(check_table(check, table, sizeof **out_numbers, num_elems, &elems));
     const uint32_t *numbers = elems;
     bool is_ok = true;
@@ -84,7 +84,7 @@ static Status check_header(const Check *check) {
 
 static Status check_tokens(const Check *check, Tokenizer *tokenizer) {
     const TokenizerHeader *header = check->header;
-    const void *elems;
+    const void *elems = NULL;
     uint32_t vocab_size = header->vocab_size;
     TRY(check_table(check, header->match_bytes, 1, UINT64_MAX, &elems));
     tokenizer->match_bytes = elems;
@@ -97,8 +97,10 @@ static Status check_tokens(const Check *check, Tokenizer *tokenizer) {
     TRY(check_table(check, header->types, 1, vocab_size, &elems));
     tokenizer->types = elems;
     bool is_ok = true;
-    for (uint32_t i = 0; i < vocab_size; i++)
-        is_ok &= tokenizer->types[i] >= TOKEN_NORMAL && tokenizer->types[i] < NUM_TOKEN_TYPES;
+    for (uint32_t i = 0; i < vocab_size; i++) {
+        uint8_t type = tokenizer->types[i] & (uint8_t)~TOKEN_STRIPS_AFTER;
+        is_ok &= type >= TOKEN_NORMAL && type < NUM_TOKEN_TYPES;
+    }
     if (!is_ok) return damaged(check, header->types.offset, "a token has no known type");
     TRY(check_table(check, header->scores, 4, header->kind == TOKENIZER_SPM ? vocab_size : 0,
                     &elems));
@@ -109,7 +111,7 @@ static Status check_tokens(const Check *check, Tokenizer *tokenizer) {
 
 static Status check_merges(const Check *check, Tokenizer *tokenizer) {
     const TokenizerHeader *header = check->header;
-    const void *elems;
+    const void *elems = NULL;
     TRY(check_slots(check, header->slots, header->num_symbols, header->text_probe,
                     &tokenizer->slots, &tokenizer->slots_mask));
     TRY(check_table(check, header->merges, sizeof(TokenizerMerge), UINT64_MAX, &elems));

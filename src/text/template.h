@@ -15,7 +15,7 @@
 enum {
     TEMPLATE_MAX_BYTES = 1 << 20, // of the template
     TEMPLATE_MAX_DEPTH = 200,     // nesting of the template; calls within calls: 5 times that
-    TEMPLATE_MAX_STEPS = 20 * 1000 * 1000, // operations of one rendering
+    TEMPLATE_MAX_STEPS = 5 * 1000 * 1000, // operations of one rendering
     TEMPLATE_MAX_OUTPUT_BYTES = 16 << 20,
     TEMPLATE_MAX_MEMORY_BYTES = 256 << 20, // of values made while rendering
 };

@@ -5,11 +5,7 @@
 #include "text/template_internal.h"
 
 // Python's str.isspace: White_Space, and the four separators of ASCII.
-bool char_is_space(uint32_t c) {
-    return (c >= 9 && c <= 13) || (c >= 28 && c <= 32) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-           (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
-           c == 0x205F || c == 0x3000;
-}
+bool char_is_space(uint32_t c) { return utf8_is_space(c) || (c >= 28 && c <= 31); }
 
 size_t string_num_chars(const TemplateString *str) {
     size_t count = 0;

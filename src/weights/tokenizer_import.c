@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/utf8.h"
 #include "weights/tokenizer_tables.h"
@@ -501,6 +502,41 @@ static Status collect_specials(Import *import) {
     return STATUS_OK;
 }
 
+// ---------------------------------------------------------------- rules by the model's name
+
+static const struct {
+    const char *part;
+    const char *except[4];
+} STRIP_RULES[] = {
+#define TOKENIZER_STRIPS_AFTER(part, ...) {part, {__VA_ARGS__}},
+#include "abi/tokenizer_rules.def"
+#undef TOKENIZER_STRIPS_AFTER
+};
+
+static bool name_contains(const Import *import, const char *part) {
+    GgufString name;
+    size_t len = strlen(part);
+    if (!gguf_get_string(import->gguf, "general.name", &name)) return false;
+    for (uint64_t i = 0; i + len <= name.len; i++)
+        if (strncasecmp(name.data + i, part, len) == 0) return true;
+    return false;
+}
+
+// Marks the special tokens to which the blanks behind them belong.
+static void mark_strips(Import *import) {
+    TokenizerTables *tables = &import->tables;
+    for (size_t rule = 0; rule < ARRAY_LEN(STRIP_RULES); rule++) {
+        if (!name_contains(import, STRIP_RULES[rule].part)) continue;
+        const char *const *except = STRIP_RULES[rule].except;
+        size_t num_except = 0;
+        while (num_except < ARRAY_LEN(STRIP_RULES[rule].except) && except[num_except]) num_except++;
+        for (size_t i = 0; i < tables->num_specials; i++) {
+            uint32_t id = tables->specials[i];
+            if (!is_listed(import, id, except, num_except)) tables->types[id] |= TOKEN_STRIPS_AFTER;
+        }
+    }
+}
+
 // ---------------------------------------------------------------- the whole
 
 static Status run_import(Import *import, StrBuf *out_blob) {
@@ -513,6 +549,7 @@ static Status run_import(Import *import, StrBuf *out_blob) {
     TRY(collect_specials(import));
     TRY(add_tokens(import));
     TRY(read_merges(import));
+    mark_strips(import);
     return tables_write(&import->tables, gguf_path(import->gguf), import->sink, out_blob);
 }
 

@@ -24,31 +24,20 @@ static uint64_t next_random(void) {
 // ---------------------------------------------------------------- vocabularies
 
 // Byte-level BPE: a few letters, merges, control and user-defined tokens, two tokens of one text.
-static const char *const BPE_TOKENS[] = {"a",
-                                         "b",
-                                         "c",
-                                         "\xC4\xA0",
-                                         "ab",
-                                         "abc",
-                                         "\xC4\xA0"
-                                         "ab",
-                                         "<s>",
-                                         "</s>",
-                                         "<|x|>",
-                                         "<tool>",
-                                         "ab",
-                                         "1",
-                                         "\xC4\x8A",
-                                         "<|x|>y"};
+#define SPACE "\xC4\xA0" // of the byte alphabet
+#define LINE  "\xC4\x8A"
+static const char *const BPE_TOKENS[] = {"a",      "b",          "c",   SPACE,  "ab",
+                                         "abc",    (SPACE "ab"), "<s>", "</s>", "<|x|>",
+                                         "<tool>", "ab",         "1",   LINE,   "<|x|>y"};
 static const int32_t BPE_TYPES[] = {1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 4, 1, 1, 1, 3};
-static const char *const BPE_MERGES[] = {"a b", "ab c", "\xC4\xA0 ab"};
+static const char *const BPE_MERGES[] = {"a b", "ab c", (SPACE " ab")};
 enum { A, B, C, SP, AB, ABC, SP_AB, BOS, EOS, X, TOOL, AB2, ONE, NEWLINE, XY, NUM_BPE };
 
 // SentencePiece: bytes first, then pieces with scores.
 enum { UNK, SPM_BOS, SPM_EOS, BYTE0, MARK = BYTE0 + 256, H, I_, HI, MARK_HI, USER, NUM_SPM };
 
 typedef struct Options {
-    const char *model, *pre;
+    const char *model, *pre, *name;
     uint32_t bos, eos;
     size_t num_types;
     int32_t bad_type;
@@ -65,6 +54,7 @@ static char *make_bpe(const Options *options) {
     if (options->bad_type) types[2] = options->bad_type;
     if (options->bad_merge) merges[1] = options->bad_merge;
     maker_begin(&maker);
+    if (options->name) maker_put_string(&maker, "general.name", options->name);
     maker_put_string(&maker, "tokenizer.ggml.model", options->model ? options->model : "gpt2");
     if (!options->pre || *options->pre)
         maker_put_string(&maker, "tokenizer.ggml.pre", options->pre ? options->pre : "gpt-2");
@@ -190,6 +180,21 @@ static void test_pieces(void **state) {
         for (size_t k = 0; k < ids.count; k++) assert_int_equal(ids.ids[k], cases[i].ids[k]);
         token_ids_deinit(&ids);
     }
+    fixture_close(&f);
+}
+
+// A model whose published tokenizer gives the blanks after special tokens to them.
+static void test_strips_after(void **state) {
+    (void)state;
+    TokenizerFixture f;
+    assert_int_equal(open_made(&f, make_bpe(&(Options){.name = "Some PHI-3 mini"})), STATUS_OK);
+    ASSERT_IDS(&f, "<|x|>\n\xE2\x80\x83 a b", TOKENIZE_PARSE_SPECIAL, X, A, SP, B);
+    ASSERT_IDS(&f, "<s> a<tool>\n", TOKENIZE_PARSE_SPECIAL, BOS, SP, A,
+               TOOL); // <s> is an exception
+    assert_true(tokenizer_is_control(f.tokenizer, X));
+    fixture_close(&f);
+    assert_int_equal(open_made(&f, make_bpe(&(Options){.name = "Some other"})), STATUS_OK);
+    ASSERT_IDS(&f, "<|x|>\na", TOKENIZE_PARSE_SPECIAL, X, NEWLINE, A);
     fixture_close(&f);
 }
 
@@ -346,10 +351,10 @@ static void test_damaged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bpe),      cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_spm),      cmocka_unit_test(test_end_tokens),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_no_bos),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_bpe),        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_spm),        cmocka_unit_test(test_strips_after),
+        cmocka_unit_test(test_end_tokens), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_no_bos),     cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
