@@ -1,10 +1,12 @@
-// Affine expressions in the canonical form MLIR builds (its rules are stated at each function), so that
-// equal maps are equal pointers and texts agree.
+// Affine expressions in the canonical form MLIR builds (its rules are stated at each function), so
+// that equal maps are equal pointers and texts agree.
 #include "ir/intern.h"
 
 #include <string.h>
 
-static bool is_const(const IrAffineExpr *e) { return e->kind == IR_AFFINE_CONST; }
+static bool is_const(const IrAffineExpr *e) {
+    return e->kind == IR_AFFINE_CONST;
+}
 
 static bool is_symbolic(const IrAffineExpr *e) {
     switch (e->kind) {
@@ -86,7 +88,8 @@ static int64_t known_divisor(const IrAffineExpr *e) {
     case IR_AFFINE_ADD:
     case IR_AFFINE_MOD: return gcd(known_divisor(e->lhs), known_divisor(e->rhs));
     case IR_AFFINE_MUL:
-        if (__builtin_mul_overflow(known_divisor(e->lhs), known_divisor(e->rhs), &product)) return 1;
+        if (__builtin_mul_overflow(known_divisor(e->lhs), known_divisor(e->rhs), &product))
+            return 1;
         return product;
     case IR_AFFINE_FLOORDIV:
     case IR_AFFINE_CEILDIV:
@@ -125,10 +128,12 @@ static const IrAffineExpr *as_mod(IrModule *m, const IrAffineExpr *lhs, const Ir
 
 // Constants and symbols to the right; x + 0 = x; (x + 2) + 3 = x + 5; x * 2 + x * 3 = x * 5;
 // (x + 2) + y = (x + y) + 2; x - (x floordiv c) * c = x mod c.
-static const IrAffineExpr *simplify_add(IrModule *m, const IrAffineExpr *lhs, const IrAffineExpr *rhs) {
+static const IrAffineExpr *simplify_add(IrModule *m, const IrAffineExpr *lhs,
+                                        const IrAffineExpr *rhs) {
     int64_t sum;
     if (is_const(lhs) && is_const(rhs)) {
-        return __builtin_add_overflow(lhs->value, rhs->value, &sum) ? NULL : ir_affine_const(m, sum);
+        return __builtin_add_overflow(lhs->value, rhs->value, &sum) ? NULL
+                                                                    : ir_affine_const(m, sum);
     }
     if (is_const(lhs) || (is_symbolic(lhs) && !is_symbolic(rhs))) return add(m, rhs, lhs);
     if (is_const(rhs) && rhs->value == 0) return lhs;
@@ -138,19 +143,23 @@ static const IrAffineExpr *simplify_add(IrModule *m, const IrAffineExpr *lhs, co
         return add(m, lhs->lhs, ir_affine_const(m, sum));
     }
     const IrAffineExpr *lhs_base, *rhs_base;
-    int64_t lhs_factor = constant_factor(lhs, &lhs_base), rhs_factor = constant_factor(rhs, &rhs_base);
+    int64_t lhs_factor = constant_factor(lhs, &lhs_base),
+            rhs_factor = constant_factor(rhs, &rhs_base);
     if (lhs_base == rhs_base && !__builtin_add_overflow(lhs_factor, rhs_factor, &sum))
         return mul(m, lhs_base, ir_affine_const(m, sum));
     if (lhs_has_const) return add(m, add(m, lhs->lhs, rhs), lhs->rhs);
     return as_mod(m, lhs, rhs);
 }
 
-// Constants and symbols to the right; x * 1 = x; x * 0 = 0; (x * 2) * 3 = x * 6; (x * 2) * s = (x * s) * 2.
-static const IrAffineExpr *simplify_mul(IrModule *m, const IrAffineExpr *lhs, const IrAffineExpr *rhs) {
+// Constants and symbols to the right; x * 1 = x; x * 0 = 0; (x * 2) * 3 = x * 6; (x * 2) * s = (x *
+// s) * 2.
+static const IrAffineExpr *simplify_mul(IrModule *m, const IrAffineExpr *lhs,
+                                        const IrAffineExpr *rhs) {
     int64_t product;
     if (is_const(lhs) && is_const(rhs)) {
-        return __builtin_mul_overflow(lhs->value, rhs->value, &product) ? NULL
-                                                                        : ir_affine_const(m, product);
+        return __builtin_mul_overflow(lhs->value, rhs->value, &product)
+                   ? NULL
+                   : ir_affine_const(m, product);
     }
     if (!is_symbolic(rhs) || is_const(lhs)) return mul(m, rhs, lhs);
     if (is_const(rhs) && rhs->value == 1) return lhs;
@@ -164,7 +173,8 @@ static const IrAffineExpr *simplify_mul(IrModule *m, const IrAffineExpr *lhs, co
     return NULL;
 }
 
-// x floordiv 1 = x; (x * 128) floordiv 64 = x * 2; (x + y) floordiv c splits if c divides one of them.
+// x floordiv 1 = x; (x * 128) floordiv 64 = x * 2; (x + y) floordiv c splits if c divides one of
+// them.
 static const IrAffineExpr *simplify_div(IrModule *m, IrAffineKind kind, const IrAffineExpr *lhs,
                                         const IrAffineExpr *rhs) {
     if (!is_const(rhs) || rhs->value == 0) return NULL;
@@ -180,12 +190,15 @@ static const IrAffineExpr *simplify_div(IrModule *m, IrAffineKind kind, const Ir
         return mul(m, lhs->lhs, ir_affine_const(m, lhs->rhs->value / divisor));
     if (kind == IR_AFFINE_FLOORDIV && lhs->kind == IR_AFFINE_ADD && divisor != -1 &&
         (known_divisor(lhs->lhs) % divisor == 0 || known_divisor(lhs->rhs) % divisor == 0))
-        return add(m, ir_affine_binary(m, kind, lhs->lhs, rhs), ir_affine_binary(m, kind, lhs->rhs, rhs));
+        return add(m, ir_affine_binary(m, kind, lhs->lhs, rhs),
+                   ir_affine_binary(m, kind, lhs->rhs, rhs));
     return NULL;
 }
 
-// A multiple of c mod c = 0; (x + y) mod c drops a multiple of c; (x mod a) mod c = x mod c if c divides a.
-static const IrAffineExpr *simplify_mod(IrModule *m, const IrAffineExpr *lhs, const IrAffineExpr *rhs) {
+// A multiple of c mod c = 0; (x + y) mod c drops a multiple of c; (x mod a) mod c = x mod c if c
+// divides a.
+static const IrAffineExpr *simplify_mod(IrModule *m, const IrAffineExpr *lhs,
+                                        const IrAffineExpr *rhs) {
     if (!is_const(rhs) || rhs->value < 1) return NULL;
     int64_t divisor = rhs->value;
     if (is_const(lhs)) return ir_affine_const(m, floor_mod(lhs->value, divisor));
@@ -215,20 +228,24 @@ const IrAffineExpr *ir_affine_binary(IrModule *m, IrAffineKind kind, const IrAff
     case IR_AFFINE_FLOORDIV:
     case IR_AFFINE_CEILDIV:
         BUG_IF(!is_symbolic(rhs), "affine division by a dimension");
-        simple = kind == IR_AFFINE_MOD ? simplify_mod(m, lhs, rhs) : simplify_div(m, kind, lhs, rhs);
+        simple =
+            kind == IR_AFFINE_MOD ? simplify_mod(m, lhs, rhs) : simplify_div(m, kind, lhs, rhs);
         break;
     default: BUG("affine kind %d is not binary", (int)kind);
     }
     return simple ? simple : expr_intern(m, &(IrAffineExpr){.kind = kind, .lhs = lhs, .rhs = rhs});
 }
 
-bool ir_affine_is_symbolic(const IrAffineExpr *expr) { return is_symbolic(expr); }
+bool ir_affine_is_symbolic(const IrAffineExpr *expr) {
+    return is_symbolic(expr);
+}
 
 static bool map_equal(const void *object, const void *key) {
     const IrAffineMap *a = object, *b = key;
     return a->num_dims == b->num_dims && a->num_symbols == b->num_symbols &&
            a->num_results == b->num_results &&
-           same_ptrs(a->num_results, (const void *const *)a->results, (const void *const *)b->results);
+           same_ptrs(a->num_results, (const void *const *)a->results,
+                     (const void *const *)b->results);
 }
 
 const IrAffineMap *ir_affine_map(IrModule *m, uint32_t num_dims, uint32_t num_symbols,
@@ -269,7 +286,8 @@ int64_t ir_affine_eval(const IrAffineExpr *expr, const int64_t *dims, const int6
     case IR_AFFINE_MUL: return (int64_t)((uint64_t)lhs * (uint64_t)rhs);
     default: break;
     }
-    // MLIR leaves division by zero or a negative number undefined; the parser refuses constants < 1.
+    // MLIR leaves division by zero or a negative number undefined; the parser refuses constants
+    // < 1.
     if (rhs < 1) return 0;
     if (expr->kind == IR_AFFINE_MOD) return floor_mod(lhs, rhs);
     return expr->kind == IR_AFFINE_FLOORDIV ? floor_div(lhs, rhs) : ceil_div(lhs, rhs);
@@ -350,7 +368,8 @@ static Interval range_of(const IrAffineExpr *e, const int64_t *ranges) {
     }
     if (rhs.min != rhs.max || rhs.min < 1) return any;
     int64_t c = rhs.min;
-    if (e->kind == IR_AFFINE_FLOORDIV) return (Interval){floor_div(lhs.min, c), floor_div(lhs.max, c)};
+    if (e->kind == IR_AFFINE_FLOORDIV)
+        return (Interval){floor_div(lhs.min, c), floor_div(lhs.max, c)};
     if (e->kind == IR_AFFINE_CEILDIV) return (Interval){ceil_div(lhs.min, c), ceil_div(lhs.max, c)};
     if (floor_div(lhs.min, c) == floor_div(lhs.max, c))
         return (Interval){floor_mod(lhs.min, c), floor_mod(lhs.max, c)};
@@ -377,17 +396,21 @@ const IrAffineExpr *ir_affine_replace(IrModule *m, const IrAffineExpr *expr,
     }
 }
 
-const IrAffineMap *ir_affine_compose(IrModule *m, const IrAffineMap *outer, const IrAffineMap *inner) {
+const IrAffineMap *ir_affine_compose(IrModule *m, const IrAffineMap *outer,
+                                     const IrAffineMap *inner) {
     BUG_IF(outer->num_dims != inner->num_results, "maps do not compose: %u dims, %u results",
            outer->num_dims, inner->num_results);
     // The symbols of both stay apart: the inner map's follow the outer's, as in MLIR.
-    const IrAffineExpr **shifted = ARENA_ARRAY(&m->arena, const IrAffineExpr *, inner->num_symbols + 1);
+    const IrAffineExpr **shifted =
+        ARENA_ARRAY(&m->arena, const IrAffineExpr *, inner->num_symbols + 1);
     for (uint32_t i = 0; i < inner->num_symbols; i++)
         shifted[i] = ir_affine_symbol(m, outer->num_symbols + i);
-    const IrAffineExpr **dims = ARENA_ARRAY(&m->arena, const IrAffineExpr *, inner->num_results + 1);
+    const IrAffineExpr **dims =
+        ARENA_ARRAY(&m->arena, const IrAffineExpr *, inner->num_results + 1);
     for (uint32_t i = 0; i < inner->num_results; i++)
         dims[i] = ir_affine_replace(m, inner->results[i], NULL, shifted);
-    const IrAffineExpr **results = ARENA_ARRAY(&m->arena, const IrAffineExpr *, outer->num_results + 1);
+    const IrAffineExpr **results =
+        ARENA_ARRAY(&m->arena, const IrAffineExpr *, outer->num_results + 1);
     for (uint32_t i = 0; i < outer->num_results; i++)
         results[i] = ir_affine_replace(m, outer->results[i], dims, NULL);
     return ir_affine_map(m, inner->num_dims, outer->num_symbols + inner->num_symbols,
@@ -411,7 +434,8 @@ bool ir_affine_is_permutation(const IrAffineMap *map) {
 bool ir_affine_is_identity(const IrAffineMap *map) {
     if (map->num_dims != map->num_results) return false;
     for (uint32_t i = 0; i < map->num_results; i++) {
-        if (map->results[i]->kind != IR_AFFINE_DIM || map->results[i]->value != (int64_t)i) return false;
+        if (map->results[i]->kind != IR_AFFINE_DIM || map->results[i]->value != (int64_t)i)
+            return false;
     }
     return true;
 }

@@ -1,5 +1,6 @@
-// Prints floats digit by digit the way LLVM's APFloat does: the exact value as a decimal integer, cut to
-// about 196/59 bits per wanted digit, rounded half up. Not printf: that rounds differently in rare cases.
+// Prints floats digit by digit the way LLVM's APFloat does: the exact value as a decimal integer,
+// cut to about 196/59 bits per wanted digit, rounded half up. Not printf: that rounds differently
+// in rare cases.
 #include "ir/float_text.h"
 
 #include <stdlib.h>
@@ -133,8 +134,10 @@ static void put_scientific(const Decimal *d, unsigned precision, bool is_short, 
     if (!is_short)
         for (unsigned i = d->count; i < precision + 1; i++) strbuf_putc(out, '0');
     char sign = exponent < 0 ? '-' : '+';
-    if (is_short) strbuf_printf(out, "E%c%d", sign, abs(exponent));
-    else strbuf_printf(out, "e%c%02d", sign, abs(exponent));
+    if (is_short)
+        strbuf_printf(out, "E%c%d", sign, abs(exponent));
+    else
+        strbuf_printf(out, "e%c%02d", sign, abs(exponent));
 }
 
 static void put_plain(const Decimal *d, StrBuf *out) {
@@ -157,11 +160,13 @@ static void put_plain(const Decimal *d, StrBuf *out) {
 static void put_short(const Decimal *d, unsigned precision, StrBuf *out) {
     enum { MAX_PADDING = 3 };
     int leading = d->exponent + (int)d->count - 1; // power of ten of the first digit
-    bool is_scientific = d->exponent >= 0 ? d->exponent > MAX_PADDING ||
-                                                (int)d->count + d->exponent > (int)precision
-                                          : leading < 0 && -leading > MAX_PADDING;
-    if (is_scientific) put_scientific(d, precision, true, out);
-    else put_plain(d, out);
+    bool is_scientific =
+        d->exponent >= 0 ? d->exponent > MAX_PADDING || (int)d->count + d->exponent > (int)precision
+                         : leading < 0 && -leading > MAX_PADDING;
+    if (is_scientific)
+        put_scientific(d, precision, true, out);
+    else
+        put_plain(d, out);
 }
 
 static uint64_t read_back(IrTypeKind kind, const char *text) {
@@ -181,8 +186,10 @@ static void put_digits(uint64_t significand, int exponent, unsigned precision, b
     exact_decimal(significand, exponent, precision, &integer, &power);
     to_digits(&integer, power, &decimal);
     round_digits(&decimal, precision);
-    if (is_short) put_short(&decimal, precision, out);
-    else put_scientific(&decimal, precision, false, out);
+    if (is_short)
+        put_short(&decimal, precision, out);
+    else
+        put_scientific(&decimal, precision, false, out);
 }
 
 void float_text(IrTypeKind kind, uint64_t bits, StrBuf *out) {

@@ -5,8 +5,9 @@
 #include "base/str.h"
 #include "ir/ir.h"
 
-// Appends the text of a bit pattern of type kind (f16, bf16, f32, f64): six significant digits if they read
-// back as the same bits, else as many as the type needs, else (inf, NaN, long whole numbers) 0x and the bits.
+// Appends the text of a bit pattern of type kind (f16, bf16, f32, f64): six significant digits if
+// they read back as the same bits, else as many as the type needs, else (inf, NaN, long whole
+// numbers) 0x and the bits.
 void float_text(IrTypeKind kind, uint64_t bits, StrBuf *out);
 
 #endif

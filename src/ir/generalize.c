@@ -1,9 +1,10 @@
 // linalg named op -> linalg.generic, with the body MLIR gives it:
 //
-//   %r = linalg.matmul ins(%a, %b : tensor<8x64xf16>, tensor<64x32xf16>) outs(%z : tensor<8x32xf32>)
+//   %r = linalg.matmul ins(%a, %b : tensor<8x64xf16>, tensor<64x32xf16>) outs(%z :
+//   tensor<8x32xf32>)
 // becomes
-//   %r = linalg.generic {indexing_maps = [...], iterator_types = [...]} ins(%a, %b : ...) outs(%z : ...) {
-//   ^bb0(%x: f16, %y: f16, %acc: f32):
+//   %r = linalg.generic {indexing_maps = [...], iterator_types = [...]} ins(%a, %b : ...) outs(%z :
+//   ...) { ^bb0(%x: f16, %y: f16, %acc: f32):
 //     %0 = arith.extf %x : f16 to f32
 //     %1 = arith.extf %y : f16 to f32
 //     %2 = arith.mulf %0, %1 : f32
@@ -51,12 +52,16 @@ static IrValue *cast(BodyBuilder *b, IrValue *value, const IrType *to, bool is_u
     if (from == to) return value;
     IrOpKind kind;
     if (ir_type_is_float(from) && ir_type_is_float(to)) return cast_float(b, value, to);
-    if (ir_type_is_float(to)) kind = is_unsigned ? IR_ARITH_UITOFP : IR_ARITH_SITOFP;
-    else if (ir_type_is_float(from)) kind = is_unsigned ? IR_ARITH_FPTOUI : IR_ARITH_FPTOSI;
+    if (ir_type_is_float(to))
+        kind = is_unsigned ? IR_ARITH_UITOFP : IR_ARITH_SITOFP;
+    else if (ir_type_is_float(from))
+        kind = is_unsigned ? IR_ARITH_FPTOUI : IR_ARITH_FPTOSI;
     else if (from->kind == IR_TYPE_INDEX || to->kind == IR_TYPE_INDEX)
         kind = is_unsigned ? IR_ARITH_INDEX_CASTUI : IR_ARITH_INDEX_CAST;
-    else if (from->width > to->width) kind = IR_ARITH_TRUNCI;
-    else kind = is_unsigned ? IR_ARITH_EXTUI : IR_ARITH_EXTSI;
+    else if (from->width > to->width)
+        kind = IR_ARITH_TRUNCI;
+    else
+        kind = is_unsigned ? IR_ARITH_EXTUI : IR_ARITH_EXTSI;
     return emit(b, kind, to, 1, &value);
 }
 
@@ -74,7 +79,8 @@ static IrValue *build_body(BodyBuilder *b, const IrOp *op) {
         return emit_binary(b, is_float ? IR_ARITH_MAXIMUMF : IR_ARITH_MAXSI, acc, x);
     if (op->kind == IR_LINALG_POOLING_NHWC_SUM)
         return emit_binary(b, is_float ? IR_ARITH_ADDF : IR_ARITH_ADDI, acc, x);
-    if (!(ir_op_info(op->kind)->traits & IR_CONTRACTION)) return x; // fill, copy, transpose, broadcast
+    if (!(ir_op_info(op->kind)->traits & IR_CONTRACTION))
+        return x; // fill, copy, transpose, broadcast
     IrValue *y = cast(b, b->block->args[1], acc->type, is_unsigned);
     IrValue *product = emit_binary(b, is_float ? IR_ARITH_MULF : IR_ARITH_MULI, x, y);
     return emit_binary(b, is_float ? IR_ARITH_ADDF : IR_ARITH_ADDI, acc, product);
@@ -82,11 +88,13 @@ static IrValue *build_body(BodyBuilder *b, const IrOp *op) {
 
 static void add_loops(IrModule *m, const IrOp *op, IrOp *generic) {
     const IrAttr **maps = ARENA_ARRAY(&m->arena, const IrAttr *, op->num_operands);
-    for (uint32_t i = 0; i < op->num_operands; i++) maps[i] = ir_attr_map(m, ir_linalg_map(m, op, i));
+    for (uint32_t i = 0; i < op->num_operands; i++)
+        maps[i] = ir_attr_map(m, ir_linalg_map(m, op, i));
     uint32_t num_loops = ir_linalg_num_loops(op);
     const IrAttr **types = ARENA_ARRAY(&m->arena, const IrAttr *, num_loops + 1);
     for (uint32_t i = 0; i < num_loops; i++)
-        types[i] = ir_attr_string(m, ir_linalg_iterator(op, i) == IR_PARALLEL ? "parallel" : "reduction");
+        types[i] =
+            ir_attr_string(m, ir_linalg_iterator(op, i) == IR_PARALLEL ? "parallel" : "reduction");
     ir_op_set_attr(m, generic, "indexing_maps", ir_attr_array(m, op->num_operands, maps));
     ir_op_set_attr(m, generic, "iterator_types", ir_attr_array(m, num_loops, types));
 }
@@ -113,7 +121,8 @@ static IrOp *create_generic(IrModule *m, const IrOp *op) {
 
 IrOp *ir_linalg_generalize(IrModule *m, IrOp *op) {
     if (op->kind == IR_LINALG_GENERIC) return op;
-    BUG_IF(!(ir_op_info(op->kind)->traits & IR_LINALG), "%s is not structured", ir_op_info(op->kind)->name);
+    BUG_IF(!(ir_op_info(op->kind)->traits & IR_LINALG), "%s is not structured",
+           ir_op_info(op->kind)->name);
     IrOp *generic = create_generic(m, op);
     add_loops(m, op, generic);
     if (op->kind == IR_LINALG_REDUCE) { // its region becomes the generic's

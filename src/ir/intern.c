@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const void *intern_find(const InternTable *table, uint64_t hash, InternEqual equal, const void *key) {
+const void *intern_find(const InternTable *table, uint64_t hash, InternEqual equal,
+                        const void *key) {
     if (!table->capacity) return NULL;
     size_t mask = table->capacity - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -87,8 +88,7 @@ static bool string_equal(const void *object, const void *key) {
 const char *ir_intern_n(IrModule *m, const char *bytes, size_t len) {
     StringKey key = {bytes ? bytes : "", len};
     uint64_t hash = hash_bytes(1, key.bytes, len);
-    const InternedString *found =
-        intern_find(&m->interner->strings, hash, string_equal, &key);
+    const InternedString *found = intern_find(&m->interner->strings, hash, string_equal, &key);
     if (found) return found->bytes;
     InternedString *string = arena_alloc(&m->arena, sizeof *string + len + 1, 1);
     string->len = len;
@@ -97,4 +97,6 @@ const char *ir_intern_n(IrModule *m, const char *bytes, size_t len) {
     return string->bytes;
 }
 
-const char *ir_intern(IrModule *m, const char *str) { return ir_intern_n(m, str, strlen(str)); }
+const char *ir_intern(IrModule *m, const char *str) {
+    return ir_intern_n(m, str, strlen(str));
+}

@@ -22,7 +22,8 @@ typedef struct IrInterner {
 } IrInterner;
 
 // The object equal to key, or NULL.
-const void *intern_find(const InternTable *table, uint64_t hash, InternEqual equal, const void *key);
+const void *intern_find(const InternTable *table, uint64_t hash, InternEqual equal,
+                        const void *key);
 void intern_add(InternTable *table, uint64_t hash, const void *object);
 void intern_table_deinit(InternTable *table);
 

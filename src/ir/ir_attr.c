@@ -43,18 +43,21 @@ static bool attr_equal(const void *object, const void *key) {
     case IR_ATTR_SYMBOL:
     case IR_ATTR_OPAQUE_ENUM: return same_bytes(a->str, a->str_len, b->str, b->str_len);
     case IR_ATTR_ARRAY:
-        return a->num_elems == b->num_elems && same_ptrs(a->num_elems, (const void *const *)a->elems,
-                                                         (const void *const *)b->elems);
+        return a->num_elems == b->num_elems &&
+               same_ptrs(a->num_elems, (const void *const *)a->elems,
+                         (const void *const *)b->elems);
     case IR_ATTR_DICT:
         if (a->num_entries != b->num_entries) return false;
         for (size_t i = 0; i < a->num_entries; i++) {
-            if (a->entries[i].name != b->entries[i].name || a->entries[i].attr != b->entries[i].attr)
+            if (a->entries[i].name != b->entries[i].name ||
+                a->entries[i].attr != b->entries[i].attr)
                 return false;
         }
         return true;
     case IR_ATTR_MAP: return a->map == b->map;
     case IR_ATTR_DENSE:
-        return a->is_splat == b->is_splat && same_bytes(a->data, a->len_bytes, b->data, b->len_bytes);
+        return a->is_splat == b->is_splat &&
+               same_bytes(a->data, a->len_bytes, b->data, b->len_bytes);
     case IR_ATTR_DENSE_ARRAY:
         return same_bytes(a->values, a->num_values * sizeof *a->values, b->values,
                           b->num_values * sizeof *b->values);
@@ -70,7 +73,9 @@ static void own_contents(IrModule *m, IrAttr *a) {
     case IR_ATTR_STRING:
     case IR_ATTR_SYMBOL:
     case IR_ATTR_OPAQUE_ENUM: a->str = ir_intern_n(m, a->str, a->str_len); break;
-    case IR_ATTR_ARRAY: a->elems = arena_memdup(arena, a->elems, a->num_elems, sizeof *a->elems); break;
+    case IR_ATTR_ARRAY:
+        a->elems = arena_memdup(arena, a->elems, a->num_elems, sizeof *a->elems);
+        break;
     case IR_ATTR_DICT:
         a->entries = arena_memdup(arena, a->entries, a->num_entries, sizeof *a->entries);
         break;
@@ -100,11 +105,13 @@ static int64_t sign_extend(int64_t value, const IrType *type) {
 
 const IrAttr *ir_attr_int(IrModule *m, int64_t value, const IrType *type) {
     if (type->kind == IR_TYPE_INT && type->width == 1) return ir_attr_bool(m, value & 1);
-    return attr_intern(
-        m, &(IrAttr){.kind = IR_ATTR_INT, .type = type, .i = sign_extend(value, type)});
+    return attr_intern(m,
+                       &(IrAttr){.kind = IR_ATTR_INT, .type = type, .i = sign_extend(value, type)});
 }
 
-const IrAttr *ir_attr_i64(IrModule *m, int64_t value) { return ir_attr_int(m, value, ir_type_int(m, 64)); }
+const IrAttr *ir_attr_i64(IrModule *m, int64_t value) {
+    return ir_attr_int(m, value, ir_type_int(m, 64));
+}
 
 const IrAttr *ir_attr_index(IrModule *m, int64_t value) {
     return ir_attr_int(m, value, ir_type_index(m));
@@ -158,7 +165,9 @@ const IrAttr *ir_attr_dict(IrModule *m, size_t n, const IrNamedAttr *entries) {
     return attr_intern(m, &(IrAttr){.kind = IR_ATTR_DICT, .entries = sorted, .num_entries = n});
 }
 
-const IrAttr *ir_attr_unit(IrModule *m) { return attr_intern(m, &(IrAttr){.kind = IR_ATTR_UNIT}); }
+const IrAttr *ir_attr_unit(IrModule *m) {
+    return attr_intern(m, &(IrAttr){.kind = IR_ATTR_UNIT});
+}
 
 const IrAttr *ir_attr_symbol(IrModule *m, const char *name) {
     return attr_intern(m, &(IrAttr){.kind = IR_ATTR_SYMBOL, .str = name, .str_len = strlen(name)});
@@ -188,13 +197,15 @@ const IrAttr *ir_attr_dense(IrModule *m, const IrType *type, const void *data, s
                                     .is_splat = is_splat});
 }
 
-const IrAttr *ir_attr_dense_array(IrModule *m, const IrType *elem, size_t n, const int64_t *values) {
+const IrAttr *ir_attr_dense_array(IrModule *m, const IrType *elem, size_t n,
+                                  const int64_t *values) {
     return attr_intern(
         m, &(IrAttr){.kind = IR_ATTR_DENSE_ARRAY, .type = elem, .values = values, .num_values = n});
 }
 
 const IrAttr *ir_attr_opaque_enum(IrModule *m, const char *text) {
-    return attr_intern(m, &(IrAttr){.kind = IR_ATTR_OPAQUE_ENUM, .str = text, .str_len = strlen(text)});
+    return attr_intern(
+        m, &(IrAttr){.kind = IR_ATTR_OPAQUE_ENUM, .str = text, .str_len = strlen(text)});
 }
 
 double ir_attr_float_value(const IrAttr *float_attr) {
@@ -215,7 +226,8 @@ uint64_t ir_attr_dense_elem(const IrAttr *dense, int64_t i) {
     BUG_IF(i < 0 || at + bytes > dense->len_bytes, "dense element %lld out of range", (long long)i);
     uint64_t bits = 0;
     memcpy(&bits, dense->data + at, bytes);
-    if (elem->kind == IR_TYPE_INT && elem->width < 64) bits = (uint64_t)sign_extend((int64_t)bits, elem);
+    if (elem->kind == IR_TYPE_INT && elem->width < 64)
+        bits = (uint64_t)sign_extend((int64_t)bits, elem);
     return bits;
 }
 

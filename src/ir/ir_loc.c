@@ -23,12 +23,15 @@ static const IrLoc *loc_intern(IrModule *m, const IrLoc *key) {
     if (found) return found;
     IrLoc *loc = arena_memdup(&m->arena, key, 1, sizeof *key);
     if (loc->num_children)
-        loc->children = arena_memdup(&m->arena, loc->children, loc->num_children, sizeof *loc->children);
+        loc->children =
+            arena_memdup(&m->arena, loc->children, loc->num_children, sizeof *loc->children);
     intern_add(&m->interner->locs, hash, loc);
     return loc;
 }
 
-const IrLoc *ir_loc_unknown(IrModule *m) { return loc_intern(m, &(IrLoc){.kind = IR_LOC_UNKNOWN}); }
+const IrLoc *ir_loc_unknown(IrModule *m) {
+    return loc_intern(m, &(IrLoc){.kind = IR_LOC_UNKNOWN});
+}
 
 const IrLoc *ir_loc_file(IrModule *m, const char *file, uint32_t line, uint32_t col) {
     return loc_intern(
@@ -62,13 +65,16 @@ static void add_unique(LocList *list, const char *pass, const IrLoc *loc) {
     list->items[list->count++] = loc;
 }
 
-const IrLoc *ir_loc_fused(IrModule *m, const char *pass_or_null, size_t n, const IrLoc *const *locs) {
+const IrLoc *ir_loc_fused(IrModule *m, const char *pass_or_null, size_t n,
+                          const IrLoc *const *locs) {
     const char *pass = pass_or_null ? ir_intern(m, pass_or_null) : NULL;
     LocList list = {0};
     for (size_t i = 0; i < n; i++) add_unique(&list, pass, locs[i]);
     const IrLoc *fused;
-    if (list.count == 0) fused = ir_loc_unknown(m);
-    else if (list.count == 1) fused = list.items[0];
+    if (list.count == 0)
+        fused = ir_loc_unknown(m);
+    else if (list.count == 1)
+        fused = list.items[0];
     else
         fused = loc_intern(m, &(IrLoc){.kind = IR_LOC_FUSED,
                                        .str = pass,
@@ -88,7 +94,8 @@ const IrLoc *ir_loc_fused_exact(IrModule *m, const char *metadata, uint32_t n,
 
 const IrLoc *ir_loc_callsite(IrModule *m, const IrLoc *callee, const IrLoc *caller) {
     const IrLoc *children[] = {callee, caller};
-    return loc_intern(m, &(IrLoc){.kind = IR_LOC_CALLSITE, .children = children, .num_children = 2});
+    return loc_intern(m,
+                      &(IrLoc){.kind = IR_LOC_CALLSITE, .children = children, .num_children = 2});
 }
 
 DiagSpan ir_loc_span(const IrLoc *loc) {
@@ -107,7 +114,8 @@ const IrLoc *ir_loc_import(IrModule *m, const IrLoc *loc) {
     IrLoc key = *loc;
     if (key.str) key.str = ir_intern(m, key.str);
     const IrLoc **children = ARENA_ARRAY(&m->arena, const IrLoc *, MAX(key.num_children, 1u));
-    for (uint32_t i = 0; i < key.num_children; i++) children[i] = ir_loc_import(m, loc->children[i]);
+    for (uint32_t i = 0; i < key.num_children; i++)
+        children[i] = ir_loc_import(m, loc->children[i]);
     key.children = children;
     return loc_intern(m, &key);
 }

@@ -27,9 +27,12 @@ static bool type_equal(const void *object, const void *key) {
            a->has_layout == b->has_layout && a->space == b->space &&
            a->num_inputs == b->num_inputs && a->num_results == b->num_results &&
            same_numbers(a->rank, a->shape, b->shape) &&
-           (!a->has_layout || (a->offset == b->offset && same_numbers(a->rank, a->strides, b->strides))) &&
-           same_ptrs(a->num_inputs, (const void *const *)a->inputs, (const void *const *)b->inputs) &&
-           same_ptrs(a->num_results, (const void *const *)a->results, (const void *const *)b->results);
+           (!a->has_layout ||
+            (a->offset == b->offset && same_numbers(a->rank, a->strides, b->strides))) &&
+           same_ptrs(a->num_inputs, (const void *const *)a->inputs,
+                     (const void *const *)b->inputs) &&
+           same_ptrs(a->num_results, (const void *const *)a->results,
+                     (const void *const *)b->results);
 }
 
 static const IrType *type_intern(IrModule *m, const IrType *key) {
@@ -38,8 +41,10 @@ static const IrType *type_intern(IrModule *m, const IrType *key) {
     if (found) return found;
     IrType *t = arena_memdup(&m->arena, key, 1, sizeof *key);
     if (t->rank) t->shape = arena_memdup(&m->arena, t->shape, t->rank, sizeof *t->shape);
-    if (t->has_layout) t->strides = arena_memdup(&m->arena, t->strides, t->rank, sizeof *t->strides);
-    if (t->num_inputs) t->inputs = arena_memdup(&m->arena, t->inputs, t->num_inputs, sizeof *t->inputs);
+    if (t->has_layout)
+        t->strides = arena_memdup(&m->arena, t->strides, t->rank, sizeof *t->strides);
+    if (t->num_inputs)
+        t->inputs = arena_memdup(&m->arena, t->inputs, t->num_inputs, sizeof *t->inputs);
     if (t->num_results)
         t->results = arena_memdup(&m->arena, t->results, t->num_results, sizeof *t->results);
     intern_add(&m->interner->types, hash, t);
@@ -50,14 +55,18 @@ const IrType *ir_type_int(IrModule *m, uint32_t width) {
     return type_intern(m, &(IrType){.kind = IR_TYPE_INT, .width = width});
 }
 
-const IrType *ir_type_index(IrModule *m) { return type_intern(m, &(IrType){.kind = IR_TYPE_INDEX}); }
+const IrType *ir_type_index(IrModule *m) {
+    return type_intern(m, &(IrType){.kind = IR_TYPE_INDEX});
+}
 
 const IrType *ir_type_float(IrModule *m, IrTypeKind kind) {
     BUG_IF(kind < IR_TYPE_F16 || kind > IR_TYPE_F64, "type kind %d is not a float", (int)kind);
     return type_intern(m, &(IrType){.kind = kind});
 }
 
-const IrType *ir_type_f32(IrModule *m) { return ir_type_float(m, IR_TYPE_F32); }
+const IrType *ir_type_f32(IrModule *m) {
+    return ir_type_float(m, IR_TYPE_F32);
+}
 
 static const IrType *shaped(IrModule *m, IrTypeKind kind, uint32_t rank, const int64_t *shape,
                             const IrType *elem) {
@@ -79,7 +88,8 @@ const IrType *ir_type_memref(IrModule *m, uint32_t rank, const int64_t *shape, c
 const IrType *ir_type_memref_strided(IrModule *m, uint32_t rank, const int64_t *shape,
                                      const IrType *elem, const int64_t *strides, int64_t offset,
                                      const IrAttr *space) {
-    IrType key = {.kind = IR_TYPE_MEMREF, .rank = rank, .shape = shape, .elem = elem, .space = space};
+    IrType key = {
+        .kind = IR_TYPE_MEMREF, .rank = rank, .shape = shape, .elem = elem, .space = space};
     if (strides) {
         key.has_layout = true;
         key.strides = strides;
@@ -103,15 +113,21 @@ const IrType *ir_type_function(IrModule *m, uint32_t num_inputs, const IrType *c
                                     .results = results});
 }
 
-const IrType *ir_type_ptr(IrModule *m) { return ir_type_ptr_in(m, 0); }
+const IrType *ir_type_ptr(IrModule *m) {
+    return ir_type_ptr_in(m, 0);
+}
 
 const IrType *ir_type_ptr_in(IrModule *m, uint32_t address_space) {
     return type_intern(m, &(IrType){.kind = IR_TYPE_PTR, .width = address_space});
 }
 
-const IrType *ir_type_void(IrModule *m) { return type_intern(m, &(IrType){.kind = IR_TYPE_VOID}); }
+const IrType *ir_type_void(IrModule *m) {
+    return type_intern(m, &(IrType){.kind = IR_TYPE_VOID});
+}
 
-const IrType *ir_type_none(IrModule *m) { return type_intern(m, &(IrType){.kind = IR_TYPE_NONE}); }
+const IrType *ir_type_none(IrModule *m) {
+    return type_intern(m, &(IrType){.kind = IR_TYPE_NONE});
+}
 
 const IrType *ir_type_llvm_function(IrModule *m, const IrType *result, uint32_t num_inputs,
                                     const IrType *const *inputs) {
@@ -123,7 +139,8 @@ const IrType *ir_type_llvm_function(IrModule *m, const IrType *result, uint32_t 
 }
 
 const IrType *ir_type_struct(IrModule *m, uint32_t num_elems, const IrType *const *elems) {
-    return type_intern(m, &(IrType){.kind = IR_TYPE_STRUCT, .num_inputs = num_elems, .inputs = elems});
+    return type_intern(m,
+                       &(IrType){.kind = IR_TYPE_STRUCT, .num_inputs = num_elems, .inputs = elems});
 }
 
 const IrType *ir_type_array(IrModule *m, int64_t count, const IrType *elem) {
@@ -143,7 +160,9 @@ uint32_t ir_type_bits(const IrType *t) {
     }
 }
 
-uint32_t ir_type_bytes(const IrType *scalar) { return (ir_type_bits(scalar) + 7) / 8; }
+uint32_t ir_type_bytes(const IrType *scalar) {
+    return (ir_type_bits(scalar) + 7) / 8;
+}
 
 int64_t ir_type_num_elems(const IrType *t) {
     int64_t count = 1;
@@ -171,8 +190,10 @@ void ir_memref_strides(const IrType *memref, int64_t *out_strides, int64_t *out_
     for (uint32_t i = memref->rank; i-- > 0;) {
         out_strides[i] = stride;
         int64_t size = memref->shape[i];
-        if (stride == IR_DYNAMIC || size == IR_DYNAMIC) stride = IR_DYNAMIC;
-        else BUG_IF(__builtin_mul_overflow(stride, size, &stride), "memref stride overflows");
+        if (stride == IR_DYNAMIC || size == IR_DYNAMIC)
+            stride = IR_DYNAMIC;
+        else
+            BUG_IF(__builtin_mul_overflow(stride, size, &stride), "memref stride overflows");
     }
     *out_offset = 0;
 }

@@ -11,10 +11,18 @@ void lexer_rewind(Lexer *lexer, const Token *token) {
     lexer->line = token->line;
 }
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '$' || c == '.'; }
-static bool is_suffix(char c) { return is_word(c) || c == '-'; }
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+static bool is_word(char c) {
+    return is_letter(c) || is_digit(c) || c == '$' || c == '.';
+}
+static bool is_suffix(char c) {
+    return is_word(c) || c == '-';
+}
 static bool is_hex(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
@@ -91,7 +99,8 @@ static void take_number(Lexer *lexer, Token *token) {
 static void take_sigil(Lexer *lexer, Token *token, TokenKind kind, bool (*accepts)(char)) {
     const char *text = ++lexer->at;
     char c = peek(lexer, 0);
-    if (is_digit(c)) take_while(lexer, is_digit);
+    if (is_digit(c))
+        take_while(lexer, is_digit);
     else if (is_letter(c) || (accepts == is_suffix && (c == '$' || c == '.' || c == '-')))
         take_while(lexer, accepts);
     finish(lexer, token, lexer->at > text ? kind : TOKEN_BAD, text);

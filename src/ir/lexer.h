@@ -6,19 +6,19 @@
 
 typedef enum TokenKind {
     TOKEN_EOF,
-    TOKEN_BAD,     // no token: an unknown character or an unclosed string
-    TOKEN_WORD,    // name or keyword: [A-Za-z_][A-Za-z0-9_$.]*
-    TOKEN_VALUE,   // %name, text without the %
-    TOKEN_BLOCK,   // ^name
-    TOKEN_SYMBOL,  // @name, @"name"
-    TOKEN_HASH,    // #name
-    TOKEN_BANG,    // !name
-    TOKEN_INT,     // 12, 0x1F
-    TOKEN_FLOAT,   // 1.5e3
-    TOKEN_STRING,  // text with the quotes
-    TOKEN_ARROW,   // ->
-    TOKEN_COLON2,  // ::
-    TOKEN_CHAR,    // any of ( ) { } [ ] < > , : = + - * ? / |, in ch
+    TOKEN_BAD,    // no token: an unknown character or an unclosed string
+    TOKEN_WORD,   // name or keyword: [A-Za-z_][A-Za-z0-9_$.]*
+    TOKEN_VALUE,  // %name, text without the %
+    TOKEN_BLOCK,  // ^name
+    TOKEN_SYMBOL, // @name, @"name"
+    TOKEN_HASH,   // #name
+    TOKEN_BANG,   // !name
+    TOKEN_INT,    // 12, 0x1F
+    TOKEN_FLOAT,  // 1.5e3
+    TOKEN_STRING, // text with the quotes
+    TOKEN_ARROW,  // ->
+    TOKEN_COLON2, // ::
+    TOKEN_CHAR,   // any of ( ) { } [ ] < > , : = + - * ? / |, in ch
 } TokenKind;
 
 typedef struct Token {

@@ -1,12 +1,14 @@
-// What structured linalg ops mean: the loops they run, the map of each operand, and the linalg.generic
-// each named one stands for. Loop orders are those of `mlir-opt-22 --linalg-generalize-named-ops`.
+// What structured linalg ops mean: the loops they run, the map of each operand, and the
+// linalg.generic each named one stands for. Loop orders are those of `mlir-opt-22
+// --linalg-generalize-named-ops`.
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/ir.h"
 
-// One named op: its loops, "p" parallel or "r" reduction, and for each operand the loops that index it;
-// "a+b" is stride * a + dilation * b, with the first stride for the first such entry, and so on.
+// One named op: its loops, "p" parallel or "r" reduction, and for each operand the loops that index
+// it; "a+b" is stride * a + dilation * b, with the first stride for the first such entry, and so
+// on.
 typedef struct NamedOp {
     IrOpKind kind;
     const char *loops;
@@ -40,7 +42,8 @@ static const IrAttr *explicit_map(const IrOp *op, uint32_t operand) {
 // Element i of strides or dilations; 1 where the attribute is absent.
 static int64_t window_attr(const IrOp *op, const char *name, uint32_t i) {
     const IrAttr *attr = ir_op_attr(op, name);
-    if (!attr || attr->kind != IR_ATTR_DENSE || (int64_t)i >= ir_type_num_elems(attr->type)) return 1;
+    if (!attr || attr->kind != IR_ATTR_DENSE || (int64_t)i >= ir_type_num_elems(attr->type))
+        return 1;
     return (int64_t)ir_attr_dense_elem(attr, i);
 }
 
@@ -73,7 +76,8 @@ static bool list_contains(const IrAttr *list, int64_t value) {
 
 static const IrAttr *number_list(const IrOp *op, const char *name) {
     const IrAttr *list = ir_op_attr(op, name);
-    BUG_IF(!list || list->kind != IR_ATTR_DENSE_ARRAY, "%s without %s", ir_op_info(op->kind)->name, name);
+    BUG_IF(!list || list->kind != IR_ATTR_DENSE_ARRAY, "%s without %s", ir_op_info(op->kind)->name,
+           name);
     return list;
 }
 
@@ -172,14 +176,16 @@ IrIterator ir_linalg_iterator(const IrOp *op, uint32_t loop) {
     if (types && types->kind == IR_ATTR_ARRAY) {
         BUG_IF(loop >= types->num_elems, "loop %u of %zu", loop, types->num_elems);
         const IrAttr *type = types->elems[loop];
-        return type->kind == IR_ATTR_STRING && str_equal(type->str, "parallel") ? IR_PARALLEL : IR_REDUCTION;
+        return type->kind == IR_ATTR_STRING && str_equal(type->str, "parallel") ? IR_PARALLEL
+                                                                                : IR_REDUCTION;
     }
     const NamedOp *named = find_named(op->kind);
     if (named) {
         BUG_IF(loop >= strlen(named->loops), "%s has no loop %u", ir_op_info(op->kind)->name, loop);
         return named->loops[loop] == 'p' ? IR_PARALLEL : IR_REDUCTION;
     }
-    if (op->kind == IR_LINALG_CONTRACT) return output_uses_loop(op, loop) ? IR_PARALLEL : IR_REDUCTION;
+    if (op->kind == IR_LINALG_CONTRACT)
+        return output_uses_loop(op, loop) ? IR_PARALLEL : IR_REDUCTION;
     if (op->kind == IR_LINALG_REDUCE)
         return list_contains(number_list(op, "dimensions"), loop) ? IR_REDUCTION : IR_PARALLEL;
     return IR_PARALLEL;
@@ -194,7 +200,8 @@ void ir_linalg_loop_ranges(IrModule *m, const IrOp *op, int64_t *out_ranges) {
         const IrAffineMap *map = ir_linalg_map(m, op, i);
         uint32_t dim;
         for (uint32_t r = 0; r < map->num_results && r < type->rank; r++) {
-            if (!ir_affine_is_dim(map->results[r], &dim) || dim >= num_loops || known[dim]) continue;
+            if (!ir_affine_is_dim(map->results[r], &dim) || dim >= num_loops || known[dim])
+                continue;
             out_ranges[dim] = type->shape[r];
             known[dim] = type->shape[r] != IR_DYNAMIC;
         }

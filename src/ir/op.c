@@ -26,7 +26,9 @@ void ir_module_destroy(IrModule *m) {
     free(m);
 }
 
-IrBlock *ir_module_body(IrModule *m) { return m->op->regions[0].first; }
+IrBlock *ir_module_body(IrModule *m) {
+    return m->op->regions[0].first;
+}
 
 // ---------------------------------------------------------------- use lists
 
@@ -70,7 +72,9 @@ void ir_value_replace_all(IrValue *value, IrValue *by) {
     }
 }
 
-bool ir_value_has_one_use(const IrValue *value) { return value->first_use && !value->first_use->next_use; }
+bool ir_value_has_one_use(const IrValue *value) {
+    return value->first_use && !value->first_use->next_use;
+}
 
 // ---------------------------------------------------------------- attributes of an op
 
@@ -122,7 +126,8 @@ static void init_segments(IrOp *op, const IrOpSpec *spec) {
         op->segments[s] = spec->segments[s];
         sum += spec->segments[s];
     }
-    if (sum == 0) op->segments[0] = spec->num_operands;
+    if (sum == 0)
+        op->segments[0] = spec->num_operands;
     else
         BUG_IF(sum != spec->num_operands, "%s: segments hold %u operands of %u",
                ir_op_info(spec->kind)->name, sum, spec->num_operands);
@@ -161,24 +166,36 @@ static void insert_between(IrBlock *block, IrOp *prev, IrOp *op, IrOp *next) {
     op->block = block;
     op->prev = prev;
     op->next = next;
-    if (prev) prev->next = op;
-    else block->first = op;
-    if (next) next->prev = op;
-    else block->last = op;
+    if (prev)
+        prev->next = op;
+    else
+        block->first = op;
+    if (next)
+        next->prev = op;
+    else
+        block->last = op;
 }
 
 void ir_op_insert_before(IrOp *op, IrOp *before) {
     insert_between(before->block, before->prev, op, before);
 }
-void ir_op_insert_after(IrOp *op, IrOp *after) { insert_between(after->block, after, op, after->next); }
-void ir_block_append(IrBlock *block, IrOp *op) { insert_between(block, block->last, op, NULL); }
+void ir_op_insert_after(IrOp *op, IrOp *after) {
+    insert_between(after->block, after, op, after->next);
+}
+void ir_block_append(IrBlock *block, IrOp *op) {
+    insert_between(block, block->last, op, NULL);
+}
 
 void ir_op_unlink(IrOp *op) {
     if (!op->block) return;
-    if (op->prev) op->prev->next = op->next;
-    else op->block->first = op->next;
-    if (op->next) op->next->prev = op->prev;
-    else op->block->last = op->prev;
+    if (op->prev)
+        op->prev->next = op->next;
+    else
+        op->block->first = op->next;
+    if (op->next)
+        op->next->prev = op->prev;
+    else
+        op->block->last = op->prev;
     op->block = NULL;
     op->prev = op->next = NULL;
 }
@@ -256,8 +273,10 @@ IrBlock *ir_region_add_block(IrModule *m, IrRegion *region) {
     IrBlock *block = ARENA_NEW(&m->arena, IrBlock);
     block->region = region;
     block->prev = region->last;
-    if (region->last) region->last->next = block;
-    else region->first = block;
+    if (region->last)
+        region->last->next = block;
+    else
+        region->first = block;
     region->last = block;
     return block;
 }
@@ -289,7 +308,8 @@ IrValue *ir_block_add_arg(IrModule *m, IrBlock *block, const IrType *type) {
 }
 
 void ir_block_remove_arg(IrBlock *block, uint32_t i) {
-    BUG_IF(i >= block->num_args || block->args[i]->first_use, "block argument %u is used or absent", i);
+    BUG_IF(i >= block->num_args || block->args[i]->first_use, "block argument %u is used or absent",
+           i);
     block->num_args--;
     memmove(block->args + i, block->args + i + 1, (block->num_args - i) * sizeof *block->args);
     for (uint32_t k = i; k < block->num_args; k++) block->args[k]->number = k;
@@ -297,13 +317,16 @@ void ir_block_remove_arg(IrBlock *block, uint32_t i) {
 
 // ---------------------------------------------------------------- helpers
 
-IrOp *ir_op_parent(const IrOp *op) { return op->block ? op->block->region->parent : NULL; }
+IrOp *ir_op_parent(const IrOp *op) {
+    return op->block ? op->block->region->parent : NULL;
+}
 
 const IrAttr *ir_value_constant(const IrValue *value) {
     if (!value->def_op) return NULL;
     IrOpKind kind = value->def_op->kind;
-    return kind == IR_ARITH_CONSTANT || kind == IR_LLVM_MLIR_CONSTANT ? ir_op_attr(value->def_op, "value")
-                                                                      : NULL;
+    return kind == IR_ARITH_CONSTANT || kind == IR_LLVM_MLIR_CONSTANT
+               ? ir_op_attr(value->def_op, "value")
+               : NULL;
 }
 
 bool ir_value_constant_int(const IrValue *value, int64_t *out) {

@@ -4,7 +4,9 @@
 
 #include "ir/intern.h"
 
-void ir_value_map_init(IrValueMap *map) { *map = (IrValueMap){0}; }
+void ir_value_map_init(IrValueMap *map) {
+    *map = (IrValueMap){0};
+}
 
 void ir_value_map_deinit(IrValueMap *map) {
     free(map->table);
@@ -61,7 +63,8 @@ static void clone_region(Cloner *c, const IrRegion *from, IrRegion *to) {
         }
     }
     FOR_EACH_BLOCK(block, (IrRegion *)from) {
-        FOR_EACH_OP(inner, block) ir_block_append(new_blocks[block->number], clone_op(c, inner, new_blocks));
+        FOR_EACH_OP(inner, block)
+        ir_block_append(new_blocks[block->number], clone_op(c, inner, new_blocks));
     }
     free(new_blocks);
 }
@@ -92,14 +95,17 @@ static IrOp *clone_op(Cloner *c, const IrOp *op, IrBlock *const *new_blocks) {
     free(types);
     for (uint32_t i = 0; i < op->num_attrs; i++) {
         const IrAttr *attr = op->attrs[i].attr;
-        ir_op_set_attr(c->m, copy, op->attrs[i].name, c->is_import ? ir_attr_import(c->m, attr) : attr);
+        ir_op_set_attr(c->m, copy, op->attrs[i].name,
+                       c->is_import ? ir_attr_import(c->m, attr) : attr);
     }
     copy->num_successors = op->num_successors;
     for (uint32_t i = 0; i < op->num_successors; i++)
-        copy->successors[i] = new_blocks ? new_blocks[op->successors[i]->number] : op->successors[i];
+        copy->successors[i] =
+            new_blocks ? new_blocks[op->successors[i]->number] : op->successors[i];
     for (uint32_t i = 0; i < op->num_results; i++)
         ir_value_map_set(c->values, &op->results[i], &copy->results[i]);
-    for (uint32_t i = 0; i < op->num_regions; i++) clone_region(c, &op->regions[i], &copy->regions[i]);
+    for (uint32_t i = 0; i < op->num_regions; i++)
+        clone_region(c, &op->regions[i], &copy->regions[i]);
     return copy;
 }
 

@@ -16,11 +16,11 @@ const IrOpInfo *ir_op_info(IrOpKind kind) {
     return &infos[kind];
 }
 
-// Ops of one dialect stand together in the table; look in the runs of the wanted dialect.
+// name may hold any bytes, NULs too.
 bool ir_op_find(const char *name, size_t len, IrOpKind *out_kind) {
     for (int i = 0; i < NUM_IR_OP_KINDS; i++) {
         const char *candidate = infos[i].name;
-        if (candidate[0] != name[0] || strncmp(candidate, name, len) != 0 || candidate[len]) continue;
+        if (strncmp(candidate, name, len) != 0 || strlen(candidate) != len) continue;
         *out_kind = (IrOpKind)i;
         return true;
     }
@@ -29,7 +29,8 @@ bool ir_op_find(const char *name, size_t len, IrOpKind *out_kind) {
 
 bool ir_dialect_known(const char *name, size_t len) {
     for (int i = 0; i < NUM_IR_OP_KINDS; i++) {
-        if (strncmp(infos[i].name, name, len) == 0 && infos[i].name[len] == '.') return true;
+        if (strncmp(infos[i].name, name, len) == 0 && strcspn(infos[i].name, ".") == len)
+            return true;
     }
     return false;
 }

@@ -28,7 +28,9 @@ Status parse_error(Parser *p, DiagCode code, const Token *at, const char *fmt, .
     return status;
 }
 
-void advance(Parser *p) { lexer_next(&p->lexer, &p->tok); }
+void advance(Parser *p) {
+    lexer_next(&p->lexer, &p->tok);
+}
 
 bool token_is(const Token *token, const char *word) {
     return strlen(word) == token->len && memcmp(token->text, word, token->len) == 0;
@@ -58,7 +60,9 @@ Status expect_char(Parser *p, char c) {
     return eat_char(p, c) ? STATUS_OK : expected(p, what);
 }
 
-Status expect_word(Parser *p, const char *word) { return eat_word(p, word) ? STATUS_OK : expected(p, word); }
+Status expect_word(Parser *p, const char *word) {
+    return eat_word(p, word) ? STATUS_OK : expected(p, word);
+}
 
 Status expect_arrow(Parser *p) {
     if (p->tok.kind != TOKEN_ARROW) return expected(p, "'->'");
@@ -96,7 +100,8 @@ static int hex_digit(char c) {
 }
 
 // "..." with \" \\ \n \t and \hh.
-static Status decode_string(Parser *p, const Token *token, const char **out_bytes, size_t *out_len) {
+static Status decode_string(Parser *p, const Token *token, const char **out_bytes,
+                            size_t *out_len) {
     char *bytes = arena_alloc(&p->m->arena, token->len, 1);
     size_t len = 0;
     for (const char *at = token->text + 1, *end = token->text + token->len - 1; at < end; at++) {
@@ -106,9 +111,12 @@ static Status decode_string(Parser *p, const Token *token, const char **out_byte
         }
         char c = *++at;
         int high = hex_digit(c), low = end - at > 1 ? hex_digit(at[1]) : -1;
-        if (c == '"' || c == '\\') bytes[len++] = c;
-        else if (c == 'n') bytes[len++] = '\n';
-        else if (c == 't') bytes[len++] = '\t';
+        if (c == '"' || c == '\\')
+            bytes[len++] = c;
+        else if (c == 'n')
+            bytes[len++] = '\n';
+        else if (c == 't')
+            bytes[len++] = '\t';
         else if (high >= 0 && low >= 0) {
             bytes[len++] = (char)(high * 16 + low);
             at++;
@@ -163,7 +171,8 @@ Status parse_uint(Parser *p, uint64_t max, uint64_t *out) {
     Token token = p->tok;
     TRY(uint_from_token(p, &token, out));
     if (*out > max)
-        return parse_error(p, DIAG_I0010, &token, "number larger than %llu", (unsigned long long)max);
+        return parse_error(p, DIAG_I0010, &token, "number larger than %llu",
+                           (unsigned long long)max);
     advance(p);
     return STATUS_OK;
 }
@@ -178,8 +187,8 @@ Status parse_int(Parser *p, int64_t *out) {
 
 Status int_from_token(Parser *p, const Token *token, bool is_negative, const IrType *type,
                       int64_t *out) {
-    if (token->kind == TOKEN_WORD && type->kind == IR_TYPE_INT && type->width == 1 && !is_negative &&
-        (token_is(token, "true") || token_is(token, "false"))) {
+    if (token->kind == TOKEN_WORD && type->kind == IR_TYPE_INT && type->width == 1 &&
+        !is_negative && (token_is(token, "true") || token_is(token, "false"))) {
         *out = token_is(token, "true");
         return STATUS_OK;
     }
@@ -202,7 +211,8 @@ Status int_from_token(Parser *p, const Token *token, bool is_negative, const IrT
 static Status decimal_from_token(Parser *p, const Token *token, double *out) {
     char buf[512]; // more digits than any printer of doubles writes; longer ones are refused
     if (token->len >= sizeof buf)
-        return parse_error(p, DIAG_I0010, token, "float literal of more than %zu characters", sizeof buf);
+        return parse_error(p, DIAG_I0010, token, "float literal of more than %zu characters",
+                           sizeof buf);
     memcpy(buf, token->text, token->len);
     buf[token->len] = 0;
     *out = strtod(buf, NULL);
@@ -256,7 +266,8 @@ Status parse_use(Parser *p) {
         Token number = p->tok;
         for (uint32_t i = 0; i < number.len; i++) {
             char c = number.text[i];
-            if (c < '0' || c > '9' || number.len > 6) return expected(p, "a result number after '#'");
+            if (c < '0' || c > '9' || number.len > 6)
+                return expected(p, "a result number after '#'");
             use.number = use.number * 10 + (uint32_t)(c - '0');
         }
         advance(p);
@@ -304,13 +315,15 @@ static Status parse_alias(Parser *p) {
     } else if (eat_word(p, "loc")) {
         Token alias;
         TRY(parse_loc(p, &loc, &alias));
-        if (!loc) return parse_error(p, DIAG_I0012, &alias, "location alias used before its definition");
+        if (!loc)
+            return parse_error(p, DIAG_I0012, &alias, "location alias used before its definition");
     } else {
         TRY(parse_attr(p, NULL, &attr));
     }
     NameEntry *entry = name_get(is_type ? &p->type_aliases : &p->attr_aliases, name.text, name.len);
     if (entry->is_defined)
-        return parse_error(p, DIAG_I0008, &name, "alias %.*s is defined twice", (int)name.len, name.text);
+        return parse_error(p, DIAG_I0008, &name, "alias %.*s is defined twice", (int)name.len,
+                           name.text);
     entry->is_defined = true;
     entry->attr = attr;
     entry->type = type;
@@ -336,10 +349,12 @@ static Status parse_top_level(Parser *p, IrBlock *body) {
 static Status settle_locs(Parser *p) {
     for (uint32_t i = 0; i < p->num_pending_locs; i++) {
         const PendingLoc *pending = &p->pending_locs[i];
-        const NameEntry *entry = name_find(&p->attr_aliases, pending->alias.text, pending->alias.len);
+        const NameEntry *entry =
+            name_find(&p->attr_aliases, pending->alias.text, pending->alias.len);
         if (!entry || !entry->loc)
-            return parse_error(p, DIAG_I0012, &pending->alias, "location alias #%.*s is not defined",
-                               (int)pending->alias.len, pending->alias.text);
+            return parse_error(p, DIAG_I0012, &pending->alias,
+                               "location alias #%.*s is not defined", (int)pending->alias.len,
+                               pending->alias.text);
         TRY(add_weight(p, entry->weight, 0));
         pending->op->loc = entry->loc;
     }
@@ -381,7 +396,8 @@ static void parser_init(Parser *p, IrModule *m, const char *text, size_t len, co
     scope_push(p);
 }
 
-Status ir_parse(const char *text, size_t len, const char *file, DiagSink *sink, IrModule **out_module) {
+Status ir_parse(const char *text, size_t len, const char *file, DiagSink *sink,
+                IrModule **out_module) {
     enum { MAX_TEXT_BYTES = 1 << 30 };
     Parser p;
     IrModule *m = ir_module_create();
@@ -410,7 +426,8 @@ const IrType *ir_parse_type(IrModule *m, const char *text, DiagSink *sink) {
     parser_init(&p, m, text, strlen(text), NULL, sink);
     const IrType *type = NULL;
     Status status = parse_type(&p, &type);
-    if (status == STATUS_OK && p.tok.kind != TOKEN_EOF) status = expected(&p, "the end of the type");
+    if (status == STATUS_OK && p.tok.kind != TOKEN_EOF)
+        status = expected(&p, "the end of the type");
     parser_deinit(&p);
     return status == STATUS_OK ? type : NULL;
 }

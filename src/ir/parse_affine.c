@@ -22,10 +22,12 @@ static bool same_text(const Token *a, const Token *b) {
 static Status parse_sum(Parser *p, AffineNames *names, const IrAffineExpr **out_expr);
 
 static Status too_many(Parser *p, const Token *at) {
-    return parse_error(p, DIAG_I0011, at, "more than %d dimensions or symbols", (int)MAX_AFFINE_DIMS);
+    return parse_error(p, DIAG_I0011, at, "more than %d dimensions or symbols",
+                       (int)MAX_AFFINE_DIMS);
 }
 
-static Status use_of_value(Parser *p, AffineNames *names, bool is_symbol, const IrAffineExpr **out_expr) {
+static Status use_of_value(Parser *p, AffineNames *names, bool is_symbol,
+                           const IrAffineExpr **out_expr) {
     uint32_t mark = p->num_uses;
     TRY(parse_use(p));
     OperandUse use = p->uses[mark];
@@ -48,7 +50,8 @@ static Status parse_name(Parser *p, AffineNames *names, const IrAffineExpr **out
     Token name = p->tok;
     if (names->of_values) {
         if (!eat_word(p, "symbol"))
-            return parse_error(p, DIAG_I0001, &name, "expected a value, a number or symbol(%%value)");
+            return parse_error(p, DIAG_I0001, &name,
+                               "expected a value, a number or symbol(%%value)");
         TRY(expect_char(p, '('));
         TRY(use_of_value(p, names, true, out_expr));
         return expect_char(p, ')');
@@ -64,8 +67,8 @@ static Status parse_name(Parser *p, AffineNames *names, const IrAffineExpr **out
         *out_expr = ir_affine_symbol(p->m, i);
         return STATUS_OK;
     }
-    return parse_error(p, DIAG_I0001, &name, "%.*s is no dimension or symbol of this map", (int)name.len,
-                       name.text);
+    return parse_error(p, DIAG_I0001, &name, "%.*s is no dimension or symbol of this map",
+                       (int)name.len, name.text);
 }
 
 static Status parse_factor(Parser *p, AffineNames *names, const IrAffineExpr **out_expr) {
@@ -96,11 +99,16 @@ static Status parse_factor(Parser *p, AffineNames *names, const IrAffineExpr **o
 }
 
 static bool eat_operator(Parser *p, IrAffineKind *out_kind) {
-    if (eat_char(p, '*')) *out_kind = IR_AFFINE_MUL;
-    else if (eat_word(p, "mod")) *out_kind = IR_AFFINE_MOD;
-    else if (eat_word(p, "floordiv")) *out_kind = IR_AFFINE_FLOORDIV;
-    else if (eat_word(p, "ceildiv")) *out_kind = IR_AFFINE_CEILDIV;
-    else return false;
+    if (eat_char(p, '*'))
+        *out_kind = IR_AFFINE_MUL;
+    else if (eat_word(p, "mod"))
+        *out_kind = IR_AFFINE_MOD;
+    else if (eat_word(p, "floordiv"))
+        *out_kind = IR_AFFINE_FLOORDIV;
+    else if (eat_word(p, "ceildiv"))
+        *out_kind = IR_AFFINE_CEILDIV;
+    else
+        return false;
     return true;
 }
 
@@ -113,8 +121,9 @@ static Status parse_product(Parser *p, AffineNames *names, const IrAffineExpr **
         TRY(parse_factor(p, names, &rhs));
         bool left_is_symbolic = kind == IR_AFFINE_MUL && ir_affine_is_symbolic(*out_expr);
         if (!left_is_symbolic && !ir_affine_is_symbolic(rhs))
-            return parse_error(p, DIAG_I0001, &at,
-                               "not affine: one side of a product, and every divisor, is without dimensions");
+            return parse_error(
+                p, DIAG_I0001, &at,
+                "not affine: one side of a product, and every divisor, is without dimensions");
         if (kind != IR_AFFINE_MUL && rhs->kind == IR_AFFINE_CONST && rhs->value < 1)
             return parse_error(p, DIAG_I0001, &right, "divisors are at least 1");
         *out_expr = ir_affine_binary(p->m, kind, *out_expr, rhs);
@@ -145,7 +154,8 @@ static Status parse_names(Parser *p, char close, Token *list, uint32_t *out_coun
     advance(p);
     while (!eat_char(p, close)) {
         if (*out_count) TRY(expect_char(p, ','));
-        if (p->tok.kind != TOKEN_WORD) return parse_error(p, DIAG_I0001, &p->tok, "expected a name");
+        if (p->tok.kind != TOKEN_WORD)
+            return parse_error(p, DIAG_I0001, &p->tok, "expected a name");
         if (*out_count == MAX_AFFINE_DIMS) return too_many(p, &p->tok);
         list[(*out_count)++] = p->tok;
         advance(p);
@@ -176,10 +186,13 @@ static Status parse_exprs(Parser *p, AffineNames *names, char close, ExprList *l
 
 static Status check_names(Parser *p, const AffineNames *names) {
     for (uint32_t i = 0; i < names->num_dims + names->num_symbols; i++) {
-        const Token *a = i < names->num_dims ? &names->dims[i] : &names->symbols[i - names->num_dims];
+        const Token *a =
+            i < names->num_dims ? &names->dims[i] : &names->symbols[i - names->num_dims];
         for (uint32_t k = 0; k < i; k++) {
-            const Token *b = k < names->num_dims ? &names->dims[k] : &names->symbols[k - names->num_dims];
-            if (same_text(a, b)) return parse_error(p, DIAG_I0008, a, "name given twice in an affine map");
+            const Token *b =
+                k < names->num_dims ? &names->dims[k] : &names->symbols[k - names->num_dims];
+            if (same_text(a, b))
+                return parse_error(p, DIAG_I0008, a, "name given twice in an affine map");
         }
     }
     return STATUS_OK;
@@ -188,7 +201,8 @@ static Status check_names(Parser *p, const AffineNames *names) {
 Status parse_affine_map(Parser *p, const IrAffineMap **out_map) {
     AffineNames names;
     memset(&names, 0, sizeof names);
-    if (!at_char(p, '(')) return parse_error(p, DIAG_I0001, &p->tok, "expected '(' of an affine map");
+    if (!at_char(p, '('))
+        return parse_error(p, DIAG_I0001, &p->tok, "expected '(' of an affine map");
     TRY(parse_names(p, ')', names.dims, &names.num_dims));
     if (at_char(p, '[')) TRY(parse_names(p, ']', names.symbols, &names.num_symbols));
     TRY(check_names(p, &names));
@@ -270,8 +284,8 @@ Status parse_affine_bounds(Parser *p, bool is_lower, const IrAffineMap **out_map
         for (uint32_t i = 0; i < groups.count; i++) sizes[i] = (int32_t)groups.items[i]->value;
         const IrType *i32 = ir_type_int(p->m, 32);
         int64_t count = groups.count;
-        *out_groups =
-            ir_attr_dense(p->m, ir_type_tensor(p->m, 1, &count, i32), sizes, groups.count * 4, false);
+        *out_groups = ir_attr_dense(p->m, ir_type_tensor(p->m, 1, &count, i32), sizes,
+                                    groups.count * 4, false);
         free(sizes);
     }
     free(list.items);

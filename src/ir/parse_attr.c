@@ -18,7 +18,8 @@ static Status parse_number(Parser *p, const IrType *hint, const IrAttr **out_att
         type_token = p->tok;
         TRY(parse_type(p, &type));
     }
-    if (!type) type = token.kind == TOKEN_INT ? ir_type_int(p->m, 64) : ir_type_float(p->m, IR_TYPE_F64);
+    if (!type)
+        type = token.kind == TOKEN_INT ? ir_type_int(p->m, 64) : ir_type_float(p->m, IR_TYPE_F64);
     if (ir_type_is_float(type)) {
         uint64_t bits;
         TRY(float_from_token(p, &token, is_negative, type, &bits));
@@ -175,7 +176,8 @@ static Status finish_dense(Parser *p, const Token *at, const DenseShape *shape, 
     Status status = STATUS_OK;
     for (size_t i = 0; i < count && status == STATUS_OK; i++)
         status = store_dense_item(p, &p->dense[i], type->elem, data + i * elem_bytes);
-    if (status == STATUS_OK) *out_attr = ir_attr_dense(p->m, type, data, count * elem_bytes, is_splat);
+    if (status == STATUS_OK)
+        *out_attr = ir_attr_dense(p->m, type, data, count * elem_bytes, is_splat);
     free(data);
     return status;
 }
@@ -202,13 +204,16 @@ static Status dense_from_hex(Parser *p, const Token *at, const char *hex, size_t
     size_t wanted = is_bits ? (count + 7) / 8 : count * elem_bytes;
     bool is_splat = !is_bits && num_bytes == elem_bytes && count > 0;
     if (num_bytes != wanted && !is_splat)
-        return parse_error(p, DIAG_I0014, at, "%zu bytes where the type needs %zu", num_bytes, wanted);
+        return parse_error(p, DIAG_I0014, at, "%zu bytes where the type needs %zu", num_bytes,
+                           wanted);
     uint8_t *bytes = base_alloc(MAX(num_bytes, (size_t)1), 1);
     Status status = STATUS_OK;
     for (size_t i = 0; i < num_bytes && status == STATUS_OK; i++) {
         int high = hex_value(hex[2 + 2 * i]), low = hex_value(hex[3 + 2 * i]);
-        if (high < 0 || low < 0) status = parse_error(p, DIAG_I0014, at, "not a hexadecimal digit");
-        else bytes[i] = (uint8_t)(high * 16 + low);
+        if (high < 0 || low < 0)
+            status = parse_error(p, DIAG_I0014, at, "not a hexadecimal digit");
+        else
+            bytes[i] = (uint8_t)(high * 16 + low);
     }
     if (status == STATUS_OK && is_bits) {
         uint8_t *spread = base_alloc(MAX(count, (size_t)1), 1);
@@ -293,12 +298,26 @@ Status parse_dict_attr(Parser *p, const IrAttr **out_attr) {
     return STATUS_OK;
 }
 
-static const char *const known_enums[] = {
-    "gpu.address_space", "gpu.block",           "gpu.thread",           "gpu.warp",
-    "linalg.type_fn",    "linalg.iterator_type", "arith.fastmath",      "arith.overflow",
-    "vector.kind",       "vector.iterator_type", "llvm.fastmath",       "llvm.linkage",
-    "llvm.cconv",        "llvm.tailcallkind",   "llvm.loop_annotation", "llvm.target_features",
-    "llvm.framePointerKind", "llvm.loop_unroll", "llvm.loop_vectorize", "ub.poison"};
+static const char *const known_enums[] = {"gpu.address_space",
+                                          "gpu.block",
+                                          "gpu.thread",
+                                          "gpu.warp",
+                                          "linalg.type_fn",
+                                          "linalg.iterator_type",
+                                          "arith.fastmath",
+                                          "arith.overflow",
+                                          "vector.kind",
+                                          "vector.iterator_type",
+                                          "llvm.fastmath",
+                                          "llvm.linkage",
+                                          "llvm.cconv",
+                                          "llvm.tailcallkind",
+                                          "llvm.loop_annotation",
+                                          "llvm.target_features",
+                                          "llvm.framePointerKind",
+                                          "llvm.loop_unroll",
+                                          "llvm.loop_vectorize",
+                                          "ub.poison"};
 
 enum { MAX_ENUM_DEPTH = 16 };
 
@@ -330,8 +349,10 @@ static Status parse_dialect_attr(Parser *p, const Token *name, const IrAttr **ou
     strbuf_append(&text, name->start, (size_t)(end - name->start));
     bool has_break = memchr(text.data, '\n', text.len) || memchr(text.data, 0, text.len);
     Status status = STATUS_OK;
-    if (has_break) status = parse_error(p, DIAG_I0001, name, "attribute runs over a line's end");
-    else *out_attr = ir_attr_opaque_enum(p->m, text.data);
+    if (has_break)
+        status = parse_error(p, DIAG_I0001, name, "attribute runs over a line's end");
+    else
+        *out_attr = ir_attr_opaque_enum(p->m, text.data);
     strbuf_deinit(&text);
     return status;
 }
@@ -346,8 +367,8 @@ static Status parse_hash(Parser *p, const IrAttr **out_attr) {
     }
     const char *dot = memchr(name.text, '.', name.len);
     if (!dot)
-        return parse_error(p, DIAG_I0012, &name, "attribute alias #%.*s is not defined", (int)name.len,
-                           name.text);
+        return parse_error(p, DIAG_I0012, &name, "attribute alias #%.*s is not defined",
+                           (int)name.len, name.text);
     char text[64];
     size_t len = MIN((size_t)name.len, sizeof text - 1);
     memcpy(text, name.text, len);
@@ -357,8 +378,8 @@ static Status parse_hash(Parser *p, const IrAttr **out_attr) {
     size_t dialect_len = (size_t)(dot - name.text);
     bool known = ir_dialect_known(name.text, dialect_len);
     Status status = known ? parse_error(p, DIAG_I0004, &name, "unknown attribute #%s", text)
-                          : parse_error(p, DIAG_I0003, &name, "unknown dialect %.*s", (int)dialect_len,
-                                        name.text);
+                          : parse_error(p, DIAG_I0003, &name, "unknown dialect %.*s",
+                                        (int)dialect_len, name.text);
     const char *nearest = str_nearest(text, known_enums, ARRAY_LEN(known_enums));
     if (nearest) diag_write(p->sink, "#%s", nearest);
     return status;
@@ -373,8 +394,8 @@ static Status parse_string_attr(Parser *p, const IrAttr **out_attr) {
 }
 
 static Status parse_word_attr(Parser *p, const IrType *hint, const IrAttr **out_attr) {
-    static const char *const foreign[] = {"dense_resource", "sparse",     "affine_set", "distinct",
-                                          "strided",        "opaque",     "dense_typed"};
+    static const char *const foreign[] = {"dense_resource", "sparse", "affine_set", "distinct",
+                                          "strided",        "opaque", "dense_typed"};
     Token word = p->tok;
     if (token_is(&word, "true") || token_is(&word, "false")) {
         advance(p);
@@ -496,7 +517,8 @@ static Status parse_named_loc(Parser *p, const IrLoc **out_loc) {
         TRY(parse_uint(p, UINT32_MAX, &line));
         TRY(expect_char(p, ':'));
         TRY(parse_uint(p, UINT32_MAX, &col));
-        if (at_word(p, "to")) return parse_error(p, DIAG_I0016, &p->tok, "location ranges are not used");
+        if (at_word(p, "to"))
+            return parse_error(p, DIAG_I0016, &p->tok, "location ranges are not used");
         *out_loc = ir_loc_file(p->m, name, (uint32_t)line, (uint32_t)col);
         return STATUS_OK;
     }
@@ -551,7 +573,9 @@ Status parse_loc(Parser *p, const IrLoc **out_loc, Token *out_alias) {
     TRY(expect_char(p, '('));
     *out_loc = NULL;
     *out_alias = p->tok;
-    if (p->tok.kind == TOKEN_HASH && !name_find(&p->attr_aliases, p->tok.text, p->tok.len)) advance(p);
-    else TRY(parse_loc_inside(p, out_loc));
+    if (p->tok.kind == TOKEN_HASH && !name_find(&p->attr_aliases, p->tok.text, p->tok.len))
+        advance(p);
+    else
+        TRY(parse_loc_inside(p, out_loc));
     return expect_char(p, ')');
 }

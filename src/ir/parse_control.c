@@ -36,7 +36,8 @@ static void header_deinit(Header *header) {
 }
 
 static Status parse_header_name(Parser *p, Header *header, const IrType *type) {
-    if (p->tok.kind != TOKEN_VALUE) return parse_error(p, DIAG_I0001, &p->tok, "expected a name, %%name");
+    if (p->tok.kind != TOKEN_VALUE)
+        return parse_error(p, DIAG_I0001, &p->tok, "expected a name, %%name");
     header_add(header, &p->tok, type);
     advance(p);
     if (!eat_word(p, "loc")) return STATUS_OK;
@@ -73,7 +74,8 @@ static Status parse_assignments(Parser *p, OpState *s, char slot, Header *header
     Token at = p->tok;
     TRY(parse_result_types(p, &s->results));
     if (s->results.count != uses->count)
-        return parse_error(p, DIAG_I0015, &at, "%u values but %u types", uses->count, s->results.count);
+        return parse_error(p, DIAG_I0015, &at, "%u values but %u types", uses->count,
+                           s->results.count);
     for (uint32_t i = 0; i < uses->count; i++)
         header->types[first + i] = p->types[s->results.start + i];
     set_slot_types(s, slot, s->results);
@@ -231,7 +233,8 @@ static Status parse_value_list(Parser *p, OpState *s, char slot, uint32_t count)
     TRY(expect_char(p, '('));
     TRY(parse_uses(p, slot_uses(s, slot)));
     if (slot_uses(s, slot)->count != count)
-        return parse_error(p, DIAG_I0015, &at, "%u loops but %u values", count, slot_uses(s, slot)->count);
+        return parse_error(p, DIAG_I0015, &at, "%u loops but %u values", count,
+                           slot_uses(s, slot)->count);
     set_types(p, s, slot, ir_type_index(p->m));
     return expect_char(p, ')');
 }
@@ -254,8 +257,8 @@ static Status parse_parallel_parts(Parser *p, OpState *s, Header *header) {
         TRY(expect_arrow(p));
         TRY(parse_result_types(p, &s->results));
         if (s->results.count != slot_uses(s, 'd')->count)
-            return parse_error(p, DIAG_I0015, &at, "%u values but %u types", slot_uses(s, 'd')->count,
-                               s->results.count);
+            return parse_error(p, DIAG_I0015, &at, "%u values but %u types",
+                               slot_uses(s, 'd')->count, s->results.count);
         set_slot_types(s, 'd', s->results);
     }
     return parse_body(p, s, header, IR_SCF_REDUCE);
@@ -290,7 +293,8 @@ static Status parse_scf_reduce(Parser *p, OpState *s) {
 // ---------------------------------------------------------------- affine
 
 // 0, %n, #map(%a)[%b], max #map(%a), min #map(%a)
-static Status parse_bound(Parser *p, OpState *s, char slot, bool is_lower, const IrAffineMap **out_map) {
+static Status parse_bound(Parser *p, OpState *s, char slot, bool is_lower,
+                          const IrAffineMap **out_map) {
     Slice *uses = slot_uses(s, slot);
     *uses = (Slice){p->num_uses, 0};
     if (p->tok.kind == TOKEN_VALUE) {
@@ -362,12 +366,13 @@ static Status parse_affine_for(Parser *p, OpState *s) {
 }
 
 // The numbers MLIR's AtomicRMWKind has; the generic form of affine.parallel writes them.
-static const char *const reduction_names[] = {"addf", "addi", "assign", "maximumf", "maxs", "maxu",
-                                              "minimumf", "mins", "minu", "mulf", "muli", "ori",
-                                              "andi", "maxnumf", "minnumf", "xori"};
+static const char *const reduction_names[] = {
+    "addf", "addi", "assign", "maximumf", "maxs", "maxu",    "minimumf", "mins",
+    "minu", "mulf", "muli",   "ori",      "andi", "maxnumf", "minnumf",  "xori"};
 
 const char *affine_reduction_name(int64_t number) {
-    return number >= 0 && number < (int64_t)ARRAY_LEN(reduction_names) ? reduction_names[number] : NULL;
+    return number >= 0 && number < (int64_t)ARRAY_LEN(reduction_names) ? reduction_names[number]
+                                                                       : NULL;
 }
 
 static Status parse_reductions(Parser *p, const IrAttr **out_attr) {
@@ -421,7 +426,8 @@ static Status parse_affine_parallel_parts(Parser *p, OpState *s, Header *header)
     TRY(parse_affine_bounds(p, false, &upper, slot_uses(s, 'b'), &upper_groups));
     TRY(parse_steps(p, header->count, &steps));
     TRY(parse_reductions(p, &reductions));
-    if (lower_groups->type->shape[0] != header->count || upper_groups->type->shape[0] != header->count)
+    if (lower_groups->type->shape[0] != header->count ||
+        upper_groups->type->shape[0] != header->count)
         return parse_error(p, DIAG_I0015, &at, "bounds and loops differ in number");
     TRY(set_attr(p, s, "lowerBoundsMap", ir_attr_map(p->m, lower)));
     TRY(set_attr(p, s, "upperBoundsMap", ir_attr_map(p->m, upper)));

@@ -46,7 +46,8 @@ static Status check_annotations(Parser *p, const Token *at, const IrAttr *dict) 
     for (size_t i = 0; i < dict->num_entries; i++) {
         const char *dot = strchr(dict->entries[i].name, '.');
         if (!dot || dot == dict->entries[i].name)
-            return parse_error(p, DIAG_I0004, at, "attribute %s: an argument's attribute has a dialect prefix",
+            return parse_error(p, DIAG_I0004, at,
+                               "attribute %s: an argument's attribute has a dialect prefix",
                                dict->entries[i].name);
     }
     return STATUS_OK;
@@ -120,7 +121,8 @@ Status finish_function(Parser *p, OpState *s, const Signature *sig) {
     if (sig->num_args && !sig->has_names)
         return parse_error(p, DIAG_I0001, &p->tok, "a function with a body names its arguments");
     Token open = p->tok;
-    const IrType **types = arena_memdup(&p->m->arena, p->types + sig->types, sig->num_args, sizeof *types);
+    const IrType **types =
+        arena_memdup(&p->m->arena, p->types + sig->types, sig->num_args, sizeof *types);
     RegionSpec spec = {.arg_names = sig->names,
                        .arg_types = types,
                        .num_args = sig->num_args,
@@ -230,18 +232,21 @@ typedef struct ShortForm {
 
 static Status parse_short_form(Parser *p, ShortForm *form) {
     form->at = p->tok;
-    if (p->tok.kind != TOKEN_WORD) return parse_error(p, DIAG_I0001, &p->tok, "expected an operation");
+    if (p->tok.kind != TOKEN_WORD)
+        return parse_error(p, DIAG_I0001, &p->tok, "expected an operation");
     TRY(find_op_kind(p, &p->tok, p->tok.text, p->tok.len, &form->kind));
     OpState inner;
     op_state_init(p, &inner, form->kind, &form->at);
     bool is_binary = str_has_prefix(inner.syntax.key, "binary") &&
                      str_has_prefix(ir_op_info(form->kind)->name, "arith.");
     if (!is_binary)
-        return parse_error(p, DIAG_I0001, &p->tok, "the short form takes an operation of two operands");
+        return parse_error(p, DIAG_I0001, &p->tok,
+                           "the short form takes an operation of two operands");
     advance(p);
     TRY(parse_op_attrs(p, &inner));
     form->num_attrs = p->num_attrs - inner.first_attr;
-    form->attrs = arena_memdup(&p->m->arena, p->attrs + inner.first_attr, form->num_attrs, sizeof *p->attrs);
+    form->attrs =
+        arena_memdup(&p->m->arena, p->attrs + inner.first_attr, form->num_attrs, sizeof *p->attrs);
     p->num_attrs = inner.first_attr;
     return expect_char(p, '}');
 }
@@ -270,7 +275,8 @@ static Status short_reduction(Parser *p, OpState *s, const ShortForm *form) {
     ir_block_append(block, op);
     IrValue *result = ir_op_result(op, 0);
     IrOp *yield = ir_op_create(
-        p->m, &(IrOpSpec){.kind = IR_LINALG_YIELD, .loc = loc, .num_operands = 1, .operands = &result});
+        p->m,
+        &(IrOpSpec){.kind = IR_LINALG_YIELD, .loc = loc, .num_operands = 1, .operands = &result});
     ir_block_append(block, yield);
     return STATUS_OK;
 }
@@ -280,7 +286,8 @@ static Status parse_reduce_region(Parser *p, OpState *s, Signature *sig) {
     TRY(parse_signature(p, sig));
     if (!sig->has_names || sig->num_results)
         return parse_error(p, DIAG_I0001, &p->tok, "expected (%%in: type, %%acc: type)");
-    const IrType **types = arena_memdup(&p->m->arena, p->types + sig->types, sig->num_args, sizeof *types);
+    const IrType **types =
+        arena_memdup(&p->m->arena, p->types + sig->types, sig->num_args, sizeof *types);
     RegionSpec spec = {.arg_names = sig->names, .arg_types = types, .num_args = sig->num_args};
     return parse_region(p, &s->regions[0], &spec);
 }
@@ -359,7 +366,8 @@ const IrAffineMap *minor_identity(IrModule *m, uint32_t num_dims, uint32_t vecto
     return ir_affine_select(m, num_dims, n, dims);
 }
 
-static Status default_transfer_attrs(Parser *p, OpState *s, const IrType *memory, const IrType *vector) {
+static Status default_transfer_attrs(Parser *p, OpState *s, const IrType *memory,
+                                     const IrType *vector) {
     if (!ir_type_is_shaped(memory) || vector->kind != IR_TYPE_VECTOR || vector->rank > memory->rank)
         return parse_error(p, DIAG_I0009, &s->token, "%s moves a vector from or to a shaped value",
                            ir_op_info(s->kind)->name);

@@ -1,5 +1,5 @@
-// The generic form of an op, "dialect.op"(%a)[^b] <{properties}> ({regions}) {attributes} : (T) -> T, and
-// the checks that make every op, however it was written, safe to print and to work on.
+// The generic form of an op, "dialect.op"(%a)[^b] <{properties}> ({regions}) {attributes} : (T) ->
+// T, and the checks that make every op, however it was written, safe to print and to work on.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,43 +8,115 @@
 // ---------------------------------------------------------------- what an op must have
 
 typedef enum Shape { // of an attribute's value
-    OF_INT, OF_BOOL, OF_STRING, OF_TYPE, OF_UNIT, OF_SYMBOL, OF_MAP, OF_MAPS, OF_STRINGS, OF_NUMBERS,
-    OF_DENSE, OF_DICTS, OF_GROUPS, OF_BOOLS, OF_INTS, OF_ANY,
+    OF_INT,
+    OF_BOOL,
+    OF_STRING,
+    OF_TYPE,
+    OF_UNIT,
+    OF_SYMBOL,
+    OF_MAP,
+    OF_MAPS,
+    OF_STRINGS,
+    OF_NUMBERS,
+    OF_DENSE,
+    OF_DICTS,
+    OF_GROUPS,
+    OF_BOOLS,
+    OF_INTS,
+    OF_ANY,
 } Shape;
 
 static const struct {
     const char *name;
     Shape shape;
 } attr_shapes[] = {
-    {"alignment", OF_INT},        {"nontemporal", OF_ANY},      {"fastmath", OF_STRING},
-    {"predicate", OF_STRING},     {"overflowFlags", OF_STRING}, {"isExact", OF_UNIT},
-    {"roundingmode", OF_STRING},  {"value", OF_ANY},            {"callee", OF_SYMBOL},
-    {"sym_name", OF_STRING},      {"sym_visibility", OF_STRING}, {"function_type", OF_TYPE},
-    {"arg_attrs", OF_DICTS},      {"res_attrs", OF_DICTS},      {"no_inline", OF_UNIT},
-    {"static_offsets", OF_NUMBERS}, {"static_sizes", OF_NUMBERS}, {"static_strides", OF_NUMBERS},
-    {"static_output_shape", OF_NUMBERS}, {"static_low", OF_NUMBERS}, {"static_high", OF_NUMBERS},
-    {"static_position", OF_NUMBERS}, {"static_inner_tiles", OF_NUMBERS}, {"inner_dims_pos", OF_NUMBERS},
-    {"outer_dims_perm", OF_NUMBERS}, {"staticLowerBound", OF_NUMBERS}, {"staticUpperBound", OF_NUMBERS},
-    {"staticStep", OF_NUMBERS},   {"mask", OF_NUMBERS},         {"position", OF_NUMBERS},
-    {"permutation", OF_NUMBERS},  {"dimensions", OF_NUMBERS},   {"rawConstantIndices", OF_NUMBERS},
-    {"reassociation", OF_GROUPS}, {"nofold", OF_UNIT},          {"indexing_maps", OF_MAPS},
-    {"iterator_types", OF_STRINGS}, {"doc", OF_STRING},         {"library_call", OF_STRING},
-    {"dim", OF_INT},              {"dimension", OF_INT},        {"cast", OF_STRING},
-    {"strides", OF_DENSE},        {"dilations", OF_DENSE},      {"mapping", OF_ANY},
-    {"map", OF_MAP},              {"lowerBoundMap", OF_MAP},    {"upperBoundMap", OF_MAP},
-    {"lowerBoundsMap", OF_MAP},   {"upperBoundsMap", OF_MAP},   {"lowerBoundsGroups", OF_DENSE},
-    {"upperBoundsGroups", OF_DENSE}, {"step", OF_INT},          {"steps", OF_INTS},
-    {"reductions", OF_INTS},      {"type", OF_TYPE},            {"initial_value", OF_ANY},
-    {"constant", OF_UNIT},        {"name", OF_SYMBOL},          {"isWrite", OF_BOOL},
-    {"localityHint", OF_INT},     {"isDataCache", OF_BOOL},     {"permutation_map", OF_MAP},
-    {"in_bounds", OF_BOOLS},      {"kind", OF_STRING},          {"msg", OF_STRING},
-    {"restrict", OF_UNIT},        {"writable", OF_UNIT},        {"read_only", OF_UNIT},
-    {"intrin", OF_STRING},        {"fastmathFlags", OF_STRING}, {"linkage", OF_STRING},
-    {"passthrough", OF_ANY},      {"target_cpu", OF_STRING},    {"target_features", OF_ANY},
-    {"global_type", OF_TYPE},     {"addr_space", OF_INT},       {"global_name", OF_SYMBOL},
-    {"elem_type", OF_TYPE},       {"noWrapFlags", OF_STRING},   {"invariant", OF_UNIT},
-    {"loop_annotation", OF_ANY},  {"isDisjoint", OF_UNIT},      {"nonNeg", OF_UNIT},
-    {"rw", OF_INT},               {"hint", OF_INT},             {"cache", OF_INT},
+    {"alignment", OF_INT},
+    {"nontemporal", OF_ANY},
+    {"fastmath", OF_STRING},
+    {"predicate", OF_STRING},
+    {"overflowFlags", OF_STRING},
+    {"isExact", OF_UNIT},
+    {"roundingmode", OF_STRING},
+    {"value", OF_ANY},
+    {"callee", OF_SYMBOL},
+    {"sym_name", OF_STRING},
+    {"sym_visibility", OF_STRING},
+    {"function_type", OF_TYPE},
+    {"arg_attrs", OF_DICTS},
+    {"res_attrs", OF_DICTS},
+    {"no_inline", OF_UNIT},
+    {"static_offsets", OF_NUMBERS},
+    {"static_sizes", OF_NUMBERS},
+    {"static_strides", OF_NUMBERS},
+    {"static_output_shape", OF_NUMBERS},
+    {"static_low", OF_NUMBERS},
+    {"static_high", OF_NUMBERS},
+    {"static_position", OF_NUMBERS},
+    {"static_inner_tiles", OF_NUMBERS},
+    {"inner_dims_pos", OF_NUMBERS},
+    {"outer_dims_perm", OF_NUMBERS},
+    {"staticLowerBound", OF_NUMBERS},
+    {"staticUpperBound", OF_NUMBERS},
+    {"staticStep", OF_NUMBERS},
+    {"mask", OF_NUMBERS},
+    {"position", OF_NUMBERS},
+    {"permutation", OF_NUMBERS},
+    {"dimensions", OF_NUMBERS},
+    {"rawConstantIndices", OF_NUMBERS},
+    {"reassociation", OF_GROUPS},
+    {"nofold", OF_UNIT},
+    {"indexing_maps", OF_MAPS},
+    {"iterator_types", OF_STRINGS},
+    {"doc", OF_STRING},
+    {"library_call", OF_STRING},
+    {"dim", OF_INT},
+    {"dimension", OF_INT},
+    {"cast", OF_STRING},
+    {"strides", OF_DENSE},
+    {"dilations", OF_DENSE},
+    {"mapping", OF_ANY},
+    {"map", OF_MAP},
+    {"lowerBoundMap", OF_MAP},
+    {"upperBoundMap", OF_MAP},
+    {"lowerBoundsMap", OF_MAP},
+    {"upperBoundsMap", OF_MAP},
+    {"lowerBoundsGroups", OF_DENSE},
+    {"upperBoundsGroups", OF_DENSE},
+    {"step", OF_INT},
+    {"steps", OF_INTS},
+    {"reductions", OF_INTS},
+    {"type", OF_TYPE},
+    {"initial_value", OF_ANY},
+    {"constant", OF_UNIT},
+    {"name", OF_SYMBOL},
+    {"isWrite", OF_BOOL},
+    {"localityHint", OF_INT},
+    {"isDataCache", OF_BOOL},
+    {"permutation_map", OF_MAP},
+    {"in_bounds", OF_BOOLS},
+    {"kind", OF_STRING},
+    {"msg", OF_STRING},
+    {"restrict", OF_UNIT},
+    {"writable", OF_UNIT},
+    {"read_only", OF_UNIT},
+    {"intrin", OF_STRING},
+    {"fastmathFlags", OF_STRING},
+    {"linkage", OF_STRING},
+    {"passthrough", OF_ANY},
+    {"target_cpu", OF_STRING},
+    {"target_features", OF_ANY},
+    {"global_type", OF_TYPE},
+    {"addr_space", OF_INT},
+    {"global_name", OF_SYMBOL},
+    {"elem_type", OF_TYPE},
+    {"noWrapFlags", OF_STRING},
+    {"invariant", OF_UNIT},
+    {"loop_annotation", OF_ANY},
+    {"isDisjoint", OF_UNIT},
+    {"nonNeg", OF_UNIT},
+    {"rw", OF_INT},
+    {"hint", OF_INT},
+    {"cache", OF_INT},
     {"unsignedCmp", OF_UNIT},
 };
 
@@ -88,7 +160,8 @@ static Status check_attr_shapes(Parser *p, const Token *at, const IrOp *op) {
         for (size_t k = 0; k < ARRAY_LEN(attr_shapes); k++) {
             if (!str_equal(attr_shapes[k].name, name)) continue;
             if (!has_shape(op->attrs[i].attr, attr_shapes[k].shape))
-                return parse_error(p, DIAG_I0014, at, "%s: attribute %s has a value of the wrong kind",
+                return parse_error(p, DIAG_I0014, at,
+                                   "%s: attribute %s has a value of the wrong kind",
                                    ir_op_info(op->kind)->name, name);
         }
     }
@@ -106,7 +179,8 @@ static const struct {
     {IR_LINALG_REDUCE, "dimensions"},
     {IR_SCF_FORALL, "staticLowerBound staticUpperBound staticStep"},
     {IR_AFFINE_FOR, "lowerBoundMap upperBoundMap step"},
-    {IR_AFFINE_PARALLEL, "lowerBoundsMap upperBoundsMap lowerBoundsGroups upperBoundsGroups steps reductions"},
+    {IR_AFFINE_PARALLEL,
+     "lowerBoundsMap upperBoundsMap lowerBoundsGroups upperBoundsGroups steps reductions"},
     {IR_MEMREF_GLOBAL, "sym_name type"},
     {IR_VECTOR_TRANSFER_READ, "permutation_map in_bounds"},
     {IR_VECTOR_TRANSFER_WRITE, "permutation_map in_bounds"},
@@ -119,7 +193,8 @@ static const struct {
 
 static Status need_attr(Parser *p, const Token *at, const IrOp *op, const char *name) {
     if (ir_op_attr(op, name)) return STATUS_OK;
-    return parse_error(p, DIAG_I0014, at, "%s lacks its attribute %s", ir_op_info(op->kind)->name, name);
+    return parse_error(p, DIAG_I0014, at, "%s lacks its attribute %s", ir_op_info(op->kind)->name,
+                       name);
 }
 
 static Status check_required(Parser *p, const Token *at, const IrOp *op) {
@@ -128,11 +203,18 @@ static Status check_required(Parser *p, const Token *at, const IrOp *op) {
     SyntaxItem item;
     for (const char *text = syntax.pattern; syntax_next(&text, &item);) {
         switch (item.kind) {
-        case SYNTAX_ENUM: case SYNTAX_QUOTED_ENUM: case SYNTAX_WORD: case SYNTAX_INT:
-        case SYNTAX_STRING: case SYNTAX_SYMBOL: case SYNTAX_TYPE_ATTR: case SYNTAX_ATTR:
-        case SYNTAX_INTS: case SYNTAX_REASSOCIATION: case SYNTAX_CALL: case SYNTAX_MAP:
-            TRY(need_attr(p, at, op, item.words[0]));
-            break;
+        case SYNTAX_ENUM:
+        case SYNTAX_QUOTED_ENUM:
+        case SYNTAX_WORD:
+        case SYNTAX_INT:
+        case SYNTAX_STRING:
+        case SYNTAX_SYMBOL:
+        case SYNTAX_TYPE_ATTR:
+        case SYNTAX_ATTR:
+        case SYNTAX_INTS:
+        case SYNTAX_REASSOCIATION:
+        case SYNTAX_CALL:
+        case SYNTAX_MAP: TRY(need_attr(p, at, op, item.words[0])); break;
         case SYNTAX_DYNAMIC: TRY(need_attr(p, at, op, item.words[1])); break;
         default: break;
         }
@@ -155,9 +237,18 @@ static uint32_t num_regions_of(const IrOp *op) {
     switch (op->kind) {
     case IR_SCF_IF: return 2;
     case IR_SCF_REDUCE: return op->num_operands;
-    case IR_BUILTIN_MODULE: case IR_FUNC_FUNC: case IR_LLVM_FUNC: case IR_LLVM_MLIR_GLOBAL:
-    case IR_TENSOR_PAD: case IR_LINALG_GENERIC: case IR_LINALG_REDUCE: case IR_SCF_FOR:
-    case IR_SCF_FORALL: case IR_SCF_FORALL_IN_PARALLEL: case IR_SCF_PARALLEL: case IR_AFFINE_FOR:
+    case IR_BUILTIN_MODULE:
+    case IR_FUNC_FUNC:
+    case IR_LLVM_FUNC:
+    case IR_LLVM_MLIR_GLOBAL:
+    case IR_TENSOR_PAD:
+    case IR_LINALG_GENERIC:
+    case IR_LINALG_REDUCE:
+    case IR_SCF_FOR:
+    case IR_SCF_FORALL:
+    case IR_SCF_FORALL_IN_PARALLEL:
+    case IR_SCF_PARALLEL:
+    case IR_AFFINE_FOR:
     case IR_AFFINE_PARALLEL: return 1;
     default: return 0;
     }
@@ -166,15 +257,16 @@ static uint32_t num_regions_of(const IrOp *op) {
 // Regions that are one block with the loop's or body's arguments: how many arguments at least.
 static Status check_regions(Parser *p, const Token *at, const IrOp *op) {
     if (op->num_regions != num_regions_of(op))
-        return parse_error(p, DIAG_I0001, at, "%s has %u regions, not %u", ir_op_info(op->kind)->name,
-                           num_regions_of(op), op->num_regions);
-    bool may_be_empty = op->kind == IR_FUNC_FUNC || op->kind == IR_LLVM_FUNC || op->kind == IR_SCF_IF ||
-                        op->kind == IR_LLVM_MLIR_GLOBAL;
+        return parse_error(p, DIAG_I0001, at, "%s has %u regions, not %u",
+                           ir_op_info(op->kind)->name, num_regions_of(op), op->num_regions);
+    bool may_be_empty = op->kind == IR_FUNC_FUNC || op->kind == IR_LLVM_FUNC ||
+                        op->kind == IR_SCF_IF || op->kind == IR_LLVM_MLIR_GLOBAL;
     bool is_function = op->kind == IR_FUNC_FUNC || op->kind == IR_LLVM_FUNC;
     for (uint32_t i = 0; i < op->num_regions; i++) {
         const IrRegion *region = &op->regions[i];
         if (!region->first && !(may_be_empty && (op->kind != IR_SCF_IF || i == 1)))
-            return parse_error(p, DIAG_I0001, at, "%s has an empty region", ir_op_info(op->kind)->name);
+            return parse_error(p, DIAG_I0001, at, "%s has an empty region",
+                               ir_op_info(op->kind)->name);
         if (region->first != region->last && !is_function)
             return parse_error(p, DIAG_I0001, at, "a region of %s has more than one block",
                                ir_op_info(op->kind)->name);
@@ -197,7 +289,8 @@ static Status check_dynamic_lists(Parser *p, const Token *at, const IrOp *op) {
     bool fits = true;
     for (const char *text = syntax.pattern; syntax_next(&text, &item);) {
         if (item.kind != SYNTAX_DYNAMIC) continue;
-        fits &= static_list_fits(op, item.words[1], syntax_slot(&syntax, item.words[0][0])->segment);
+        fits &=
+            static_list_fits(op, item.words[1], syntax_slot(&syntax, item.words[0][0])->segment);
     }
     if (op->kind == IR_SCF_FORALL)
         fits = static_list_fits(op, "staticLowerBound", 0) &&
@@ -215,7 +308,8 @@ static Status check_map_operands(Parser *p, const Token *at, const IrOp *op) {
     if (op->kind == IR_AFFINE_LOAD || op->kind == IR_AFFINE_VECTOR_LOAD) last = 1;
     if (op->kind == IR_AFFINE_STORE || op->kind == IR_AFFINE_VECTOR_STORE) last = 2;
     if (map && op->segments[last] != map->map->num_dims + map->map->num_symbols)
-        return parse_error(p, DIAG_I0015, at, "%s: %u operands for a map of %u dimensions and %u symbols",
+        return parse_error(p, DIAG_I0015, at,
+                           "%s: %u operands for a map of %u dimensions and %u symbols",
                            ir_op_info(op->kind)->name, op->segments[last], map->map->num_dims,
                            map->map->num_symbols);
     static const char *const bounds[][2] = {{"lowerBoundMap", "upperBoundMap"},
@@ -223,7 +317,9 @@ static Status check_map_operands(Parser *p, const Token *at, const IrOp *op) {
     for (size_t i = 0; i < ARRAY_LEN(bounds); i++) {
         for (uint32_t k = 0; k < 2; k++) {
             const IrAttr *bound = ir_op_attr(op, bounds[i][k]);
-            if (!bound || bound->kind != IR_ATTR_MAP || !ir_op_attr_is_inherent(op->kind, bounds[i][k])) continue;
+            if (!bound || bound->kind != IR_ATTR_MAP ||
+                !ir_op_attr_is_inherent(op->kind, bounds[i][k]))
+                continue;
             if (op->segments[k] != bound->map->num_dims + bound->map->num_symbols)
                 return parse_error(p, DIAG_I0015, at, "%s: operands and bounds differ in number",
                                    ir_op_info(op->kind)->name);
@@ -247,11 +343,12 @@ static Status check_maps_per_operand(Parser *p, const Token *at, const IrOp *op)
     if ((traits & IR_LINALG) && fits) {
         fits = op->segments[1] > 0;
         if (op->kind != IR_LINALG_GENERIC && op->kind != IR_LINALG_REDUCE)
-            fits = op->segments[1] == 1 && op->segments[0] ==
-                   (traits & IR_CONTRACTION || op->kind == IR_LINALG_POOLING_NHWC_MAX ||
-                            op->kind == IR_LINALG_POOLING_NHWC_SUM
-                        ? 2u
-                        : 1u);
+            fits = op->segments[1] == 1 &&
+                   op->segments[0] ==
+                       (traits & IR_CONTRACTION || op->kind == IR_LINALG_POOLING_NHWC_MAX ||
+                                op->kind == IR_LINALG_POOLING_NHWC_SUM
+                            ? 2u
+                            : 1u);
     }
     if (fits) return STATUS_OK;
     return parse_error(p, DIAG_I0015, at, "%s: operands, maps and loops do not fit together",
@@ -261,7 +358,8 @@ static Status check_maps_per_operand(Parser *p, const Token *at, const IrOp *op)
 static Status check_function(Parser *p, const Token *at, const IrOp *op) {
     const IrType *type = ir_op_attr(op, "function_type")->type;
     if (type->kind != (op->kind == IR_FUNC_FUNC ? IR_TYPE_FUNCTION : IR_TYPE_LLVM_FUNCTION))
-        return parse_error(p, DIAG_I0014, at, "%s needs a function type", ir_op_info(op->kind)->name);
+        return parse_error(p, DIAG_I0014, at, "%s needs a function type",
+                           ir_op_info(op->kind)->name);
     const IrBlock *entry = op->regions[0].first;
     bool fits = !entry || entry->num_args == type->num_inputs;
     for (uint32_t i = 0; entry && fits && i < type->num_inputs; i++)
@@ -270,22 +368,25 @@ static Status check_function(Parser *p, const Token *at, const IrOp *op) {
     if (args) fits &= args->num_elems == type->num_inputs;
     if (results) fits &= results->num_elems == type->num_results;
     if (fits) return STATUS_OK;
-    return parse_error(p, DIAG_I0015, at, "the entry block or the attributes do not fit the function's type");
+    return parse_error(p, DIAG_I0015, at,
+                       "the entry block or the attributes do not fit the function's type");
 }
 
 static Status check_global_value(Parser *p, const Token *at, const IrOp *op) {
     const char *name = op->kind == IR_MEMREF_GLOBAL ? "initial_value" : "value";
     const IrAttr *value = ir_op_attr(op, name);
     bool fits = !value || value->kind == IR_ATTR_DENSE || value->kind == IR_ATTR_UNIT ||
-                value->kind == IR_ATTR_STRING || value->kind == IR_ATTR_INT || value->kind == IR_ATTR_FLOAT ||
-                value->kind == IR_ATTR_BOOL;
+                value->kind == IR_ATTR_STRING || value->kind == IR_ATTR_INT ||
+                value->kind == IR_ATTR_FLOAT || value->kind == IR_ATTR_BOOL;
     if (op->kind != IR_MEMREF_GLOBAL && op->kind != IR_LLVM_MLIR_GLOBAL)
         fits = value && (value->kind == IR_ATTR_DENSE || value->kind == IR_ATTR_INT ||
                          value->kind == IR_ATTR_FLOAT || value->kind == IR_ATTR_BOOL);
     if (op->kind == IR_MEMREF_GLOBAL) fits &= ir_op_attr(op, "type")->type->kind == IR_TYPE_MEMREF;
-    if (op->kind == IR_ARITH_CONSTANT) fits &= op->num_results == 1 && value->type == op->results[0].type;
+    if (op->kind == IR_ARITH_CONSTANT)
+        fits &= op->num_results == 1 && value->type == op->results[0].type;
     if (fits) return STATUS_OK;
-    return parse_error(p, DIAG_I0014, at, "%s: not a value of this type", ir_op_info(op->kind)->name);
+    return parse_error(p, DIAG_I0014, at, "%s: not a value of this type",
+                       ir_op_info(op->kind)->name);
 }
 
 static Status check_indices(Parser *p, const Token *at, const IrOp *op) {
@@ -299,8 +400,8 @@ static Status check_indices(Parser *p, const Token *at, const IrOp *op) {
 static Status check_successors(Parser *p, const Token *at, const IrOp *op) {
     uint32_t wanted = op->kind == IR_LLVM_BR ? 1 : op->kind == IR_LLVM_COND_BR ? 2 : 0;
     if (op->num_successors == wanted) return STATUS_OK;
-    return parse_error(p, DIAG_I0015, at, "%s has %u successors, not %u", ir_op_info(op->kind)->name, wanted,
-                       op->num_successors);
+    return parse_error(p, DIAG_I0015, at, "%s has %u successors, not %u",
+                       ir_op_info(op->kind)->name, wanted, op->num_successors);
 }
 
 static Status check_kind(Parser *p, const Token *at, const IrOp *op) {
@@ -312,8 +413,13 @@ static Status check_kind(Parser *p, const Token *at, const IrOp *op) {
     case IR_LLVM_MLIR_CONSTANT:
     case IR_MEMREF_GLOBAL:
     case IR_LLVM_MLIR_GLOBAL: return check_global_value(p, at, op);
-    case IR_AFFINE_APPLY: case IR_AFFINE_MIN: case IR_AFFINE_MAX: case IR_AFFINE_LOAD:
-    case IR_AFFINE_STORE: case IR_AFFINE_VECTOR_LOAD: case IR_AFFINE_VECTOR_STORE:
+    case IR_AFFINE_APPLY:
+    case IR_AFFINE_MIN:
+    case IR_AFFINE_MAX:
+    case IR_AFFINE_LOAD:
+    case IR_AFFINE_STORE:
+    case IR_AFFINE_VECTOR_LOAD:
+    case IR_AFFINE_VECTOR_STORE:
     case IR_AFFINE_FOR:
     case IR_AFFINE_PARALLEL: return check_map_operands(p, at, op);
     case IR_VECTOR_CONTRACT: return check_maps_per_operand(p, at, op);
@@ -336,9 +442,16 @@ Status check_op(Parser *p, const Token *at, IrOp *op) {
 
 // Attributes of the generic form that say nothing here: defaults, and sizes the op has in itself.
 static bool is_redundant(const char *name) {
-    static const char *const names[] = {"op_bundle_sizes", "CConv",        "visibility_", "unnamed_addr",
-                                        "TailCallKind",    "ordering",     "dso_local",   "resultSegmentSizes",
-                                        "tail_call_kind",  "thread_local_",
+    static const char *const names[] = {"op_bundle_sizes",
+                                        "CConv",
+                                        "visibility_",
+                                        "unnamed_addr",
+                                        "TailCallKind",
+                                        "ordering",
+                                        "dso_local",
+                                        "resultSegmentSizes",
+                                        "tail_call_kind",
+                                        "thread_local_",
                                         "linalg.memoized_indexing_maps"};
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_equal(names[i], name)) return true;
@@ -364,15 +477,19 @@ static Status parse_properties(Parser *p, GenericForm *form) {
         Token name = p->tok;
         const char *text = name.text;
         size_t len = name.len;
-        if (name.kind == TOKEN_STRING) TRY(parse_string_token(p, &text, &len));
-        else if (name.kind == TOKEN_WORD) advance(p);
-        else return parse_error(p, DIAG_I0001, &name, "expected the name of an attribute");
+        if (name.kind == TOKEN_STRING)
+            TRY(parse_string_token(p, &text, &len));
+        else if (name.kind == TOKEN_WORD)
+            advance(p);
+        else
+            return parse_error(p, DIAG_I0001, &name, "expected the name of an attribute");
         const IrAttr *attr = ir_attr_unit(p->m);
         if (eat_char(p, '=')) TRY(parse_attr(p, NULL, &attr));
         const char *key = ir_intern_n(p->m, text, len);
         if (str_equal(key, "operandSegmentSizes")) {
             if (attr->kind != IR_ATTR_DENSE_ARRAY)
-                return parse_error(p, DIAG_I0014, &name, "operandSegmentSizes is an array<i32: ...>");
+                return parse_error(p, DIAG_I0014, &name,
+                                   "operandSegmentSizes is an array<i32: ...>");
             form->segment_sizes = attr;
             continue;
         }
@@ -380,7 +497,8 @@ static Status parse_properties(Parser *p, GenericForm *form) {
         if (str_equal(key, "linkage") && attr->kind == IR_ATTR_OPAQUE_ENUM &&
             str_equal(attr->str, "#llvm.linkage<external>"))
             continue;
-        bool is_no_fastmath = attr->kind == IR_ATTR_OPAQUE_ENUM && str_equal(attr->str, "#llvm.fastmath<none>");
+        bool is_no_fastmath =
+            attr->kind == IR_ATTR_OPAQUE_ENUM && str_equal(attr->str, "#llvm.fastmath<none>");
         if (is_no_fastmath && str_equal(key, "fastmathFlags")) continue;
         TRY(add_op_attr(p, s, &name, text, len, attr));
     }
@@ -491,8 +609,8 @@ static Status parse_generic_parts(Parser *p, GenericForm *form) {
     Slice inputs, results;
     TRY(parse_function_type(p, &inputs, &results));
     if (inputs.count != form->operands.count)
-        return parse_error(p, DIAG_I0015, &s->token, "%u operands but %u types", form->operands.count,
-                           inputs.count);
+        return parse_error(p, DIAG_I0015, &s->token, "%u operands but %u types",
+                           form->operands.count, inputs.count);
     TRY(distribute_operands(p, form, inputs));
     s->results = results;
     return STATUS_OK;
@@ -514,8 +632,8 @@ static Status check_results(Parser *p, const OpState *s) {
     }
     any |= s->syntax.is_custom || str_equal(s->syntax.key, "generic_form");
     if (any || s->results.count == wanted) return STATUS_OK;
-    return parse_error(p, DIAG_I0015, &s->token, "%s has %u results, not %u", ir_op_info(s->kind)->name,
-                       wanted, s->results.count);
+    return parse_error(p, DIAG_I0015, &s->token, "%s has %u results, not %u",
+                       ir_op_info(s->kind)->name, wanted, s->results.count);
 }
 
 Status parse_generic_form(Parser *p, const Token *token, IrOp **out_op) {
@@ -532,7 +650,8 @@ Status parse_generic_form(Parser *p, const Token *token, IrOp **out_op) {
     bool is_named = (ir_op_info(kind)->traits & IR_LINALG) && kind != IR_LINALG_GENERIC &&
                     kind != IR_LINALG_REDUCE;
     if (is_named && s->num_regions == 1) s->num_regions = 0;
-    // Regions that may stay empty get their one block here, as the parser of the op's own syntax does.
+    // Regions that may stay empty get their one block here, as the parser of the op's own syntax
+    // does.
     if (kind == IR_BUILTIN_MODULE && s->num_regions == 1 && !s->many_regions[0].first)
         ir_region_add_block(p->m, &s->many_regions[0]);
     return make_op(p, s, out_op);

@@ -16,7 +16,9 @@ static uint32_t slot_index(const OpState *s, char slot) {
     return (uint32_t)(syntax_slot(&s->syntax, slot) - s->syntax.slots);
 }
 
-Slice *slot_uses(OpState *s, char slot) { return &s->uses[slot_index(s, slot)]; }
+Slice *slot_uses(OpState *s, char slot) {
+    return &s->uses[slot_index(s, slot)];
+}
 
 void set_slot_types(OpState *s, char slot, Slice types) {
     uint32_t i = slot_index(s, slot);
@@ -32,10 +34,13 @@ const IrAttr *get_attr(const Parser *p, const OpState *s, const char *name) {
     return NULL;
 }
 
-bool has_attr(const Parser *p, const OpState *s, const char *name) { return get_attr(p, s, name) != NULL; }
+bool has_attr(const Parser *p, const OpState *s, const char *name) {
+    return get_attr(p, s, name) != NULL;
+}
 
 static Status unknown_attr(Parser *p, const OpState *s, const Token *at, const char *name) {
-    Status status = parse_error(p, DIAG_I0004, at, "%s has no attribute %s", ir_op_info(s->kind)->name, name);
+    Status status =
+        parse_error(p, DIAG_I0004, at, "%s has no attribute %s", ir_op_info(s->kind)->name, name);
     char words[16][MAX_SYNTAX_WORD];
     const char *candidates[16];
     size_t n = 0;
@@ -50,8 +55,10 @@ static Status unknown_attr(Parser *p, const OpState *s, const Token *at, const c
         w += len + strspn(w + len, " ");
     }
     const char *nearest = str_nearest(name, candidates, n);
-    if (nearest) diag_write(p->sink, "%s", nearest);
-    else diag_write(p->sink, "ingot.%s for an annotation", name);
+    if (nearest)
+        diag_write(p->sink, "%s", nearest);
+    else
+        diag_write(p->sink, "ingot.%s for an annotation", name);
     return status;
 }
 
@@ -72,8 +79,8 @@ static const IrAttr *strip_enum(Parser *p, const IrAttr *attr, const char *prefi
 
 static Status wrong_keyword(Parser *p, const OpState *s, const Token *at, const char *name,
                             const char *keyword) {
-    Status status = parse_error(p, DIAG_I0014, at, "%s: %s cannot be '%.40s'", ir_op_info(s->kind)->name,
-                                name, keyword);
+    Status status = parse_error(p, DIAG_I0014, at, "%s: %s cannot be '%.40s'",
+                                ir_op_info(s->kind)->name, name, keyword);
     const char *const *keywords = syntax_enum_keywords(s->kind, name);
     size_t n = 0;
     while (keywords && keywords[n]) n++;
@@ -90,7 +97,8 @@ static Status normal_flags(Parser *p, const OpState *s, const Token *at, const c
     if ((*attr)->kind != IR_ATTR_STRING ||
         !syntax_flags(is_overflow ? syntax_overflow_flags : syntax_fastmath_flags, (*attr)->str,
                       str_equal(name, "fastmath") ? "," : ", ", buf, sizeof buf))
-        return wrong_keyword(p, s, at, name, (*attr)->kind == IR_ATTR_STRING ? (*attr)->str : "this");
+        return wrong_keyword(p, s, at, name,
+                             (*attr)->kind == IR_ATTR_STRING ? (*attr)->str : "this");
     *attr = buf[0] ? ir_attr_string(p->m, buf) : NULL;
     return STATUS_OK;
 }
@@ -113,12 +121,14 @@ Status add_op_attr(Parser *p, const OpState *s, const Token *at, const char *nam
     if (memchr(name, 0, len)) return parse_error(p, DIAG_I0004, at, "attribute name with a NUL");
     if (p->num_attrs - s->first_attr >= MAX_OP_ATTRS)
         return parse_error(p, DIAG_I0011, at, "more than %d attributes", (int)MAX_OP_ATTRS);
-    if (has_attr(p, s, text)) return parse_error(p, DIAG_I0008, at, "attribute %s is given twice", text);
+    if (has_attr(p, s, text))
+        return parse_error(p, DIAG_I0008, at, "attribute %s is given twice", text);
     if (!ir_op_attr_is_inherent(s->kind, text)) {
         const char *dot = strchr(text, '.');
         if (!dot) return unknown_attr(p, s, at, text);
         size_t dialect_len = (size_t)(dot - text);
-        static const char *const others[] = {"ingot", "gpu", "nvvm", "rocdl", "spirv", "aicore", "dlti"};
+        static const char *const others[] = {"ingot", "gpu",    "nvvm", "rocdl",
+                                             "spirv", "aicore", "dlti"};
         bool known = ir_dialect_known(text, dialect_len);
         for (size_t i = 0; i < ARRAY_LEN(others) && !known; i++)
             known = strlen(others[i]) == dialect_len && strncmp(others[i], text, dialect_len) == 0;
@@ -134,11 +144,13 @@ Status add_op_attr(Parser *p, const OpState *s, const Token *at, const char *nam
         const char *keyword = syntax_enum_keyword(s->kind, text, attr->i);
         if (keyword) attr = ir_attr_string(p->m, keyword);
     }
-    if (str_equal(text, "noWrapFlags") && attr->kind == IR_ATTR_STRING && str_equal(attr->str, "none"))
+    if (str_equal(text, "noWrapFlags") && attr->kind == IR_ATTR_STRING &&
+        str_equal(attr->str, "none"))
         return STATUS_OK;
     if (str_has_prefix(text, "fastmath") || str_equal(text, "overflowFlags"))
         TRY(normal_flags(p, s, at, text, &attr));
-    else TRY(check_keywords(p, s, at, text, attr));
+    else
+        TRY(check_keywords(p, s, at, text, attr));
     if (attr) push_attr(p, text, attr);
     return STATUS_OK;
 }
@@ -152,9 +164,12 @@ Status parse_op_attrs(Parser *p, const OpState *s) {
         Token name = p->tok;
         const char *text = name.text;
         size_t len = name.len;
-        if (name.kind == TOKEN_STRING) TRY(parse_string_token(p, &text, &len));
-        else if (name.kind == TOKEN_WORD) advance(p);
-        else return parse_error(p, DIAG_I0001, &name, "expected the name of an attribute");
+        if (name.kind == TOKEN_STRING)
+            TRY(parse_string_token(p, &text, &len));
+        else if (name.kind == TOKEN_WORD)
+            advance(p);
+        else
+            return parse_error(p, DIAG_I0001, &name, "expected the name of an attribute");
         const IrAttr *attr = ir_attr_unit(p->m);
         if (eat_char(p, '=')) TRY(parse_attr(p, NULL, &attr));
         TRY(add_op_attr(p, s, &name, text, len, attr));
@@ -180,9 +195,12 @@ static const IrType *field_type(const IrType *type, const IrAttr *position) {
     if (!position || position->kind != IR_ATTR_DENSE_ARRAY) return NULL;
     for (size_t i = 0; i < position->num_values && type; i++) {
         int64_t at = position->values[i];
-        if (type->kind == IR_TYPE_STRUCT) type = at >= 0 && at < type->num_inputs ? type->inputs[at] : NULL;
-        else if (type->kind == IR_TYPE_ARRAY) type = at >= 0 && at < type->shape[0] ? type->elem : NULL;
-        else type = NULL;
+        if (type->kind == IR_TYPE_STRUCT)
+            type = at >= 0 && at < type->num_inputs ? type->inputs[at] : NULL;
+        else if (type->kind == IR_TYPE_ARRAY)
+            type = at >= 0 && at < type->shape[0] ? type->elem : NULL;
+        else
+            type = NULL;
     }
     return type;
 }
@@ -207,9 +225,12 @@ static const IrType *known_type(const Parser *p, const OpState *s, char name) {
 
 static Status infer_one(Parser *p, OpState *s, const char *rule, const IrType **out_type) {
     const IrType *type = NULL;
-    if (str_has_prefix(rule, "index")) type = ir_type_index(p->m);
-    else if (str_has_prefix(rule, "i1")) type = ir_type_int(p->m, 1);
-    else if (str_has_prefix(rule, "i64")) type = ir_type_int(p->m, 64);
+    if (str_has_prefix(rule, "index"))
+        type = ir_type_index(p->m);
+    else if (str_has_prefix(rule, "i1"))
+        type = ir_type_int(p->m, 1);
+    else if (str_has_prefix(rule, "i64"))
+        type = ir_type_int(p->m, 64);
     else if (str_has_prefix(rule, "value")) {
         const IrAttr *value = get_attr(p, s, "value");
         if (value) type = value->type;
@@ -221,11 +242,16 @@ static Status infer_one(Parser *p, OpState *s, const char *rule, const IrType **
         char source = has_arg ? paren[1] : is_shuffle || is_field ? 'a' : rule[0];
         const IrType *base = known_type(p, s, source);
         if (!base) return cannot_infer(p, s);
-        if (is_shuffle) type = shuffled_type(p, s, base);
-        else if (is_field) type = field_type(base, get_attr(p, s, "position"));
-        else if (str_has_prefix(rule, "elem(")) type = ir_type_is_shaped(base) ? base->elem : NULL;
-        else if (str_has_prefix(rule, "bool(")) type = like_shape(p, base, ir_type_int(p->m, 1));
-        else type = base;
+        if (is_shuffle)
+            type = shuffled_type(p, s, base);
+        else if (is_field)
+            type = field_type(base, get_attr(p, s, "position"));
+        else if (str_has_prefix(rule, "elem("))
+            type = ir_type_is_shaped(base) ? base->elem : NULL;
+        else if (str_has_prefix(rule, "bool("))
+            type = like_shape(p, base, ir_type_int(p->m, 1));
+        else
+            type = base;
     }
     if (!type) return cannot_infer(p, s);
     *out_type = type;
@@ -292,7 +318,8 @@ static Status resolve_slot(Parser *p, OpState *s, uint32_t i, IrOpSpec *spec) {
     Slice uses = s->uses[i], types = s->types[i];
     TRY(check_count(p, s, slot, uses.count));
     if (s->has_types[i] && types.count != uses.count)
-        return parse_error(p, DIAG_I0015, &s->token, "%u operands but %u types", uses.count, types.count);
+        return parse_error(p, DIAG_I0015, &s->token, "%u operands but %u types", uses.count,
+                           types.count);
     for (uint32_t k = 0; k < uses.count; k++) {
         IrValue *value;
         const IrType *type = s->has_types[i] ? p->types[types.start + k] : NULL;
@@ -361,13 +388,14 @@ static const struct {
     {"cf.br", "scf.for and scf.if"},
     {"cf.cond_br", "scf.for and scf.if"},
 };
-static const char *const foreign_linalg[] = {"add", "sub", "mul", "div", "div_unsigned", "max", "min", "exp",
-                                             "log", "abs", "ceil", "floor", "negf", "reciprocal", "round",
-                                             "sqrt", "rsqrt", "square", "tanh", "erf", "powf", "select"};
-static const char *const foreign_dialects[] = {"ml_program", "quant", "gpu",       "nvgpu", "nvvm",
-                                               "rocdl",      "spirv", "transform", "irdl",  "sparse_tensor",
-                                               "tosa",       "shape", "index",     "async", "omp",
-                                               "amx",        "x86vector", "arm_neon", "pdl", "complex"};
+static const char *const foreign_linalg[] = {
+    "add",   "sub",    "mul",  "div",   "div_unsigned", "max",        "min",   "exp",
+    "log",   "abs",    "ceil", "floor", "negf",         "reciprocal", "round", "sqrt",
+    "rsqrt", "square", "tanh", "erf",   "powf",         "select"};
+static const char *const foreign_dialects[] = {
+    "ml_program", "quant", "gpu",           "nvgpu",    "nvvm",  "rocdl",  "spirv",
+    "transform",  "irdl",  "sparse_tensor", "tosa",     "shape", "index",  "async",
+    "omp",        "amx",   "x86vector",     "arm_neon", "pdl",   "complex"};
 
 static Status unknown_dialect(Parser *p, const Token *at, const char *name, size_t dialect_len) {
     const char *dialects[16];
@@ -389,8 +417,10 @@ static Status unknown_dialect(Parser *p, const Token *at, const char *name, size
     dialect[dialect_len] = 0;
     for (size_t i = 0; i < ARRAY_LEN(foreign_dialects); i++)
         if (str_equal(foreign_dialects[i], dialect))
-            return parse_error(p, DIAG_I0006, at, "operation %.60s: dialect %s is not used here", name, dialect);
-    Status status = parse_error(p, DIAG_I0003, at, "operation %.60s: unknown dialect %s", name, dialect);
+            return parse_error(p, DIAG_I0006, at, "operation %.60s: dialect %s is not used here",
+                               name, dialect);
+    Status status =
+        parse_error(p, DIAG_I0003, at, "operation %.60s: unknown dialect %s", name, dialect);
     const char *nearest = str_nearest(dialect, dialects, n);
     if (nearest) diag_write(p->sink, "%s.%s", nearest, name + MIN(strlen(name), dialect_len + 1));
     return status;
@@ -427,7 +457,8 @@ Status find_op_kind(Parser *p, const Token *at, const char *name, size_t len, Ir
     } short_names[] = {
         {"return", IR_FUNC_RETURN}, {"call", IR_FUNC_CALL}, {"module", IR_BUILTIN_MODULE}};
     for (size_t i = 0; i < ARRAY_LEN(short_names); i++) {
-        if (strlen(short_names[i].name) != len || memcmp(name, short_names[i].name, len) != 0) continue;
+        if (strlen(short_names[i].name) != len || memcmp(name, short_names[i].name, len) != 0)
+            continue;
         *out_kind = short_names[i].kind;
         return STATUS_OK;
     }
@@ -466,8 +497,8 @@ static Status define_results(Parser *p, Slice names, IrOp *op, const Token *at) 
     uint64_t total = 0;
     for (uint32_t i = 0; i < names.count; i++) total += p->uses[names.start + i].number;
     if (total != op->num_results)
-        return parse_error(p, DIAG_I0015, at, "%s has %u results, not %llu", ir_op_info(op->kind)->name,
-                           op->num_results, (unsigned long long)total);
+        return parse_error(p, DIAG_I0015, at, "%s has %u results, not %llu",
+                           ir_op_info(op->kind)->name, op->num_results, (unsigned long long)total);
     IrValue *value = op->results;
     for (uint32_t i = 0; i < names.count; i++) {
         OperandUse name = p->uses[names.start + i];

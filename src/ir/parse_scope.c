@@ -77,7 +77,8 @@ Status scope_pop(Parser *p) {
     return STATUS_OK;
 }
 
-static Status type_mismatch(Parser *p, const OperandUse *use, const IrType *wanted, const IrType *is) {
+static Status type_mismatch(Parser *p, const OperandUse *use, const IrType *wanted,
+                            const IrType *is) {
     StrBuf text = {0};
     ir_print_type(wanted, &text);
     strbuf_puts(&text, ", but it is ");
@@ -131,15 +132,16 @@ const IrType *type_of_use(Parser *p, const OperandUse *use) {
 Status resolve_use(Parser *p, const OperandUse *use, const IrType *type, IrValue **out_value) {
     NameEntry *entry = name_get(&p->scope->names, use->token.text, use->token.len);
     if (entry->is_defined) {
-        if (use->number >= entry->num_values) return use_of_absent_result(p, use, entry->num_values);
+        if (use->number >= entry->num_values)
+            return use_of_absent_result(p, use, entry->num_values);
         IrValue *value = &entry->values[use->number];
         if (type && value->type != type) return type_mismatch(p, use, type, value->type);
         *out_value = value;
         return STATUS_OK;
     }
     if (!type)
-        return parse_error(p, DIAG_I0007, &use->token, "undeclared value %%%.*s", (int)use->token.len,
-                           use->token.text);
+        return parse_error(p, DIAG_I0007, &use->token, "undeclared value %%%.*s",
+                           (int)use->token.len, use->token.text);
     for (ForwardUse *f = entry->forwards; f; f = f->next) {
         if (f->use.number != use->number) continue;
         if (f->placeholder->type != type) return type_mismatch(p, use, type, f->placeholder->type);
@@ -172,8 +174,10 @@ Status find_block(Parser *p, const Token *label, IrBlock **out_block) {
 static void link_block(IrRegion *region, IrBlock *block) {
     block->region = region;
     block->prev = region->last;
-    if (region->last) region->last->next = block;
-    else region->first = block;
+    if (region->last)
+        region->last->next = block;
+    else
+        region->first = block;
     region->last = block;
 }
 
@@ -221,8 +225,9 @@ static Status add_terminator(Parser *p, IrRegion *region, const RegionSpec *spec
     IrBlock *block = region->last;
     bool ends = block->last && (ir_op_info(block->last->kind)->traits & IR_TERMINATOR);
     if (ends) return STATUS_OK;
-    IrOpSpec op = {.kind = spec->terminator,
-                   .loc = ir_loc_file(p->m, p->file, at->line, (uint32_t)(at->start - at->line_start + 1))};
+    IrOpSpec op = {
+        .kind = spec->terminator,
+        .loc = ir_loc_file(p->m, p->file, at->line, (uint32_t)(at->start - at->line_start + 1))};
     op.num_regions = spec->terminator == IR_SCF_FORALL_IN_PARALLEL ? 1 : 0;
     IrOp *terminator = ir_op_create(p->m, &op);
     if (op.num_regions) ir_region_add_block(p->m, &terminator->regions[0]);

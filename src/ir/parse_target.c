@@ -23,7 +23,8 @@ static Status parse_llvm_func_parts(Parser *p, OpState *s, Signature *sig) {
     TRY(set_attr(p, s, "sym_name", ir_attr_string(p->m, name)));
     Token at = p->tok;
     TRY(parse_signature(p, sig));
-    if (sig->num_results > 1) return parse_error(p, DIAG_I0015, &at, "llvm.func has at most one result");
+    if (sig->num_results > 1)
+        return parse_error(p, DIAG_I0015, &at, "llvm.func has at most one result");
     const IrType **types = p->types + sig->types;
     const IrType *result = sig->num_results ? types[sig->num_args] : ir_type_void(p->m);
     const IrType *type = ir_type_llvm_function(p->m, result, sig->num_args, types);
@@ -104,7 +105,8 @@ static Status parse_gep(Parser *p, OpState *s) {
             strbuf_append(&flags, p->tok.text, p->tok.len);
             advance(p);
         } while (eat_char(p, '|') && p->tok.kind == TOKEN_WORD);
-        Status status = set_attr(p, s, "noWrapFlags", ir_attr_string_n(p->m, flags.data, flags.len));
+        Status status =
+            set_attr(p, s, "noWrapFlags", ir_attr_string_n(p->m, flags.data, flags.len));
         strbuf_deinit(&flags);
         TRY(status);
     }
@@ -130,7 +132,8 @@ static Status parse_gep(Parser *p, OpState *s) {
 
 // ^bb1(%a, %b : T, T)
 static Status parse_successor(Parser *p, OpState *s, char slot) {
-    if (p->tok.kind != TOKEN_BLOCK) return parse_error(p, DIAG_I0001, &p->tok, "expected a block, ^name");
+    if (p->tok.kind != TOKEN_BLOCK)
+        return parse_error(p, DIAG_I0001, &p->tok, "expected a block, ^name");
     TRY(find_block(p, &p->tok, &s->successors[s->num_successors++]));
     advance(p);
     Slice types = {p->num_types, 0};
@@ -166,8 +169,10 @@ static const struct {
     const char *key;
     CustomParser parse;
 } parsers[] = {
-    {"custom llvm_func", parse_llvm_func}, {"custom llvm_global", parse_llvm_global},
-    {"custom gep", parse_gep},             {"custom br", parse_br},
+    {"custom llvm_func", parse_llvm_func},
+    {"custom llvm_global", parse_llvm_global},
+    {"custom gep", parse_gep},
+    {"custom br", parse_br},
     {"custom cond_br", parse_cond_br},
 };
 

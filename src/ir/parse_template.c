@@ -20,7 +20,8 @@ static Status match_text(Parser *p, const char *text, size_t len) {
         } else if ((text[i] >= 'a' && text[i] <= 'z') || text[i] == '_') {
             char word[MAX_SYNTAX_WORD];
             size_t n = 0;
-            while (i < len && ((text[i] >= 'a' && text[i] <= 'z') || text[i] == '_')) word[n++] = text[i++];
+            while (i < len && ((text[i] >= 'a' && text[i] <= 'z') || text[i] == '_'))
+                word[n++] = text[i++];
             word[n] = 0;
             TRY(expect_word(p, word));
         } else {
@@ -183,9 +184,12 @@ static Status match_enum(Parser *p, OpState *s, const SyntaxItem *item) {
     size_t len = token.len;
     if (item->kind == SYNTAX_OPTIONAL_ENUM && token.kind != TOKEN_WORD) return STATUS_OK;
     if (item->kind == SYNTAX_OPTIONAL_ENUM && token_is(&token, "fastmath")) return STATUS_OK;
-    if (item->kind == SYNTAX_QUOTED_ENUM) TRY(parse_string_token(p, &text, &len));
-    else if (token.kind == TOKEN_WORD) advance(p);
-    else return parse_error(p, DIAG_I0001, &token, "expected a keyword");
+    if (item->kind == SYNTAX_QUOTED_ENUM)
+        TRY(parse_string_token(p, &text, &len));
+    else if (token.kind == TOKEN_WORD)
+        advance(p);
+    else
+        return parse_error(p, DIAG_I0001, &token, "expected a keyword");
     const IrAttr *attr = ir_attr_string_n(p->m, text, len);
     return add_op_attr(p, s, &token, item->words[0], strlen(item->words[0]), attr);
 }
@@ -244,8 +248,10 @@ static Status match_reassociation(Parser *p, OpState *s, const SyntaxItem *item)
     const IrAttr *attr;
     TRY(parse_attr(p, NULL, &attr));
     bool fits = attr->kind == IR_ATTR_ARRAY;
-    for (size_t i = 0; fits && i < attr->num_elems; i++) fits = attr->elems[i]->kind == IR_ATTR_ARRAY;
-    if (!fits) return parse_error(p, DIAG_I0001, &at, "expected groups of dimensions, [[0, 1], [2]]");
+    for (size_t i = 0; fits && i < attr->num_elems; i++)
+        fits = attr->elems[i]->kind == IR_ATTR_ARRAY;
+    if (!fits)
+        return parse_error(p, DIAG_I0001, &at, "expected groups of dimensions, [[0, 1], [2]]");
     return add_op_attr(p, s, &at, item->words[0], strlen(item->words[0]), attr);
 }
 

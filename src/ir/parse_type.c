@@ -6,12 +6,14 @@
 // Largest number of elements (or bytes) of a type: keeps every size computation far from overflow.
 static const int64_t max_elems = (int64_t)1 << 48;
 
-static const char *const known_types[] = {"i1",   "i4",  "i8",     "i16",    "i32",    "i64", "index", "f16",
-                                          "bf16", "f32", "f64",    "tensor", "memref", "vector", "none"};
+static const char *const known_types[] = {"i1",  "i4",     "i8",     "i16",    "i32",
+                                          "i64", "index",  "f16",    "bf16",   "f32",
+                                          "f64", "tensor", "memref", "vector", "none"};
 // What MLIR has and the subset leaves out.
-static const char *const foreign_types[] = {
-    "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "f4E2M1FN", "f8E4M3", "f8E4M3FNUZ", "f8E5M2FNUZ", "f6E2M3FN",
-    "f6E3M2FN", "f80",    "f128",      "tf32",     "complex", "tuple",     "opaque"};
+static const char *const foreign_types[] = {"f8E4M3FN", "f8E5M2",     "f8E8M0FNU",  "f4E2M1FN",
+                                            "f8E4M3",   "f8E4M3FNUZ", "f8E5M2FNUZ", "f6E2M3FN",
+                                            "f6E3M2FN", "f80",        "f128",       "tf32",
+                                            "complex",  "tuple",      "opaque"};
 
 static Status unknown_type(Parser *p, const Token *token) {
     char name[64];
@@ -47,11 +49,14 @@ static Status parse_scalar(Parser *p, const IrType **out_type) {
     uint32_t width;
     bool is_signed;
     if (integer_name(&token, &width, &is_signed)) {
-        bool usable = width == 1 || width == 4 || width == 8 || width == 16 || width == 32 || width == 64;
+        bool usable =
+            width == 1 || width == 4 || width == 8 || width == 16 || width == 32 || width == 64;
         if (is_signed)
             return parse_error(p, DIAG_I0013, &token,
-                               "integers are signless: write i%u, the sign is in the operation", width);
-        if (!usable) return parse_error(p, DIAG_I0013, &token, "integers of %u bits are not used", width);
+                               "integers are signless: write i%u, the sign is in the operation",
+                               width);
+        if (!usable)
+            return parse_error(p, DIAG_I0013, &token, "integers of %u bits are not used", width);
         *out_type = ir_type_int(p->m, width);
     } else if (token_is(&token, "index")) {
         *out_type = ir_type_index(p->m);
@@ -138,7 +143,8 @@ static Status parse_dims(Parser *p, Dims *dims, bool may_be_unranked) {
 static Status parse_elem(Parser *p, bool may_be_ptr, const IrType **out_type) {
     Token at = p->tok;
     TRY(parse_type(p, out_type));
-    if (ir_type_is_scalar(*out_type) || (may_be_ptr && (*out_type)->kind == IR_TYPE_PTR)) return STATUS_OK;
+    if (ir_type_is_scalar(*out_type) || (may_be_ptr && (*out_type)->kind == IR_TYPE_PTR))
+        return STATUS_OK;
     return parse_error(p, DIAG_I0013, &at, "elements must be integers, indices or floats");
 }
 
@@ -165,7 +171,8 @@ static Status parse_strided(Parser *p, const Dims *dims, int64_t *strides, int64
     while (!eat_char(p, ']')) {
         if (n) TRY(expect_char(p, ','));
         if (n == dims->rank)
-            return parse_error(p, DIAG_I0001, &at, "more strides than the %u dimensions", dims->rank);
+            return parse_error(p, DIAG_I0001, &at, "more strides than the %u dimensions",
+                               dims->rank);
         TRY(parse_stride(p, &strides[n++]));
     }
     if (n != dims->rank)
@@ -186,9 +193,11 @@ static Status parse_space(Parser *p, const IrAttr **out_space) {
                            "memref layouts are strided<[...], offset: ...>, nothing else");
     TRY(parse_attr(p, NULL, out_space));
     IrAttrKind kind = (*out_space)->kind;
-    if (kind == IR_ATTR_INT && (*out_space)->i == 0) *out_space = NULL; // the default space
+    if (kind == IR_ATTR_INT && (*out_space)->i == 0)
+        *out_space = NULL; // the default space
     else if (kind != IR_ATTR_INT && kind != IR_ATTR_STRING && kind != IR_ATTR_OPAQUE_ENUM)
-        return parse_error(p, DIAG_I0013, &at, "a memory space is a number, a string or #gpu.address_space");
+        return parse_error(p, DIAG_I0013, &at,
+                           "a memory space is a number, a string or #gpu.address_space");
     return STATUS_OK;
 }
 
@@ -212,8 +221,8 @@ static Status parse_memref(Parser *p, const IrType **out_type) {
             TRY(parse_space(p, &space));
         }
     }
-    *out_type = ir_type_memref_strided(p->m, dims.rank, dims.shape, elem, has_layout ? strides : NULL,
-                                       offset, space);
+    *out_type = ir_type_memref_strided(p->m, dims.rank, dims.shape, elem,
+                                       has_layout ? strides : NULL, offset, space);
     return expect_char(p, '>');
 }
 
@@ -224,7 +233,8 @@ static Status parse_tensor(Parser *p, const IrType **out_type) {
     const IrType *elem;
     TRY(parse_dims(p, &dims, true));
     TRY(parse_elem(p, false, &elem));
-    if (at_char(p, ',')) return parse_error(p, DIAG_I0013, &p->tok, "tensor encodings are not used");
+    if (at_char(p, ','))
+        return parse_error(p, DIAG_I0013, &p->tok, "tensor encodings are not used");
     *out_type = dims.is_unranked ? ir_type_unranked(p->m, IR_TYPE_UNRANKED_TENSOR, elem)
                                  : ir_type_tensor(p->m, dims.rank, dims.shape, elem);
     return expect_char(p, '>');
@@ -395,14 +405,17 @@ Status parse_type(Parser *p, const IrType **out_type) {
         status = parse_function(p, out_type);
     } else if (token.kind != TOKEN_WORD) {
         status = parse_error(p, DIAG_I0001, &token, "expected a type");
-    } else if (token_is(&token, "tensor") || token_is(&token, "memref") || token_is(&token, "vector")) {
+    } else if (token_is(&token, "tensor") || token_is(&token, "memref") ||
+               token_is(&token, "vector")) {
         advance(p);
         TRY(expect_char(p, '<'));
-        if (token.text[0] == 't') status = parse_tensor(p, out_type);
-        else status = token.text[0] == 'm' ? parse_memref(p, out_type) : parse_vector(p, out_type);
-    } else if (p->in_llvm_type && (token_is(&token, "ptr") || token_is(&token, "void") ||
-                                   token_is(&token, "struct") || token_is(&token, "array") ||
-                                   token_is(&token, "func"))) {
+        if (token.text[0] == 't')
+            status = parse_tensor(p, out_type);
+        else
+            status = token.text[0] == 'm' ? parse_memref(p, out_type) : parse_vector(p, out_type);
+    } else if (p->in_llvm_type &&
+               (token_is(&token, "ptr") || token_is(&token, "void") || token_is(&token, "struct") ||
+                token_is(&token, "array") || token_is(&token, "func"))) {
         advance(p);
         status = parse_llvm_named(p, token.text, token.len, &token, out_type);
     } else {

@@ -8,12 +8,12 @@
 #include "ir/syntax.h"
 
 enum {
-    MAX_DEPTH = 128,           // nesting of regions, types, attributes, expressions, locations
-    MAX_RANK = 16,             // dimensions of a shaped type
-    MAX_AFFINE_NODES = 512,    // operators in one affine expression
-    MAX_AFFINE_DIMS = 64,      // dims or symbols of one map
-    MAX_OP_ATTRS = 128,        // attributes of one op
-    MAX_WEIGHT = 16 << 20,     // nodes of types, attributes, locations once aliases are written out
+    MAX_DEPTH = 128,        // nesting of regions, types, attributes, expressions, locations
+    MAX_RANK = 16,          // dimensions of a shaped type
+    MAX_AFFINE_NODES = 512, // operators in one affine expression
+    MAX_AFFINE_DIMS = 64,   // dims or symbols of one map
+    MAX_OP_ATTRS = 128,     // attributes of one op
+    MAX_WEIGHT = 16 << 20,  // nodes of types, attributes, locations once aliases are written out
 };
 
 // A part of one of the parser's stacks.
@@ -115,8 +115,8 @@ typedef struct OpState {
     IrOpKind kind;
     Token token; // the op's name
     Syntax syntax;
-    Slice uses[MAX_SLOTS];       // by position of the slot
-    Slice types[MAX_SLOTS];      // empty: by rule
+    Slice uses[MAX_SLOTS];  // by position of the slot
+    Slice types[MAX_SLOTS]; // empty: by rule
     bool has_types[MAX_SLOTS];
     Slice results; // types
     uint32_t first_attr;
@@ -144,7 +144,9 @@ Status expect_char(Parser *p, char c) MUST_USE;
 Status expect_word(Parser *p, const char *word) MUST_USE;
 Status expect_arrow(Parser *p) MUST_USE;
 Status enter(Parser *p) MUST_USE; // one level deeper; leave() on success paths
-static inline void leave(Parser *p) { p->depth--; }
+static inline void leave(Parser *p) {
+    p->depth--;
+}
 Status add_weight(Parser *p, uint64_t weight, uint32_t depth) MUST_USE;
 const char *token_text(Parser *p, const Token *token); // interned
 Status parse_string_token(Parser *p, const char **out_bytes, size_t *out_len) MUST_USE;
@@ -165,7 +167,8 @@ Status parse_type(Parser *p, const IrType **out_type) MUST_USE;
 Status parse_function_type(Parser *p, Slice *out_inputs, Slice *out_results) MUST_USE; // (T) -> T
 // hint: the type of a literal without one of its own, or NULL.
 Status parse_attr(Parser *p, const IrType *hint, const IrAttr **out_attr) MUST_USE;
-Status parse_dense(Parser *p, const IrType *hint, const IrAttr **out_attr) MUST_USE; // after "dense"
+Status parse_dense(Parser *p, const IrType *hint,
+                   const IrAttr **out_attr) MUST_USE; // after "dense"
 Status int_from_token(Parser *p, const Token *token, bool is_negative, const IrType *type,
                       int64_t *out) MUST_USE;
 Status float_from_token(Parser *p, const Token *token, bool is_negative, const IrType *type,
@@ -175,8 +178,8 @@ Status parse_int_list(Parser *p, const IrType *elem, const IrAttr **out_attr) MU
 Status parse_affine_map(Parser *p, const IrAffineMap **out_map) MUST_USE; // (d0) -> (d0)
 // [%i + 1, symbol(%n)]'s inside, up to the bracket: the map, and its operands pushed, dims first.
 Status parse_affine_of_values(Parser *p, const IrAffineMap **out_map, Slice *out_uses) MUST_USE;
-// Operands of affine bounds mixed with numbers: (0, %a + 1, min(%b, 4)); groups holds the number of results
-// of each entry.
+// Operands of affine bounds mixed with numbers: (0, %a + 1, min(%b, 4)); groups holds the number of
+// results of each entry.
 Status parse_affine_bounds(Parser *p, bool is_lower, const IrAffineMap **out_map, Slice *out_uses,
                            const IrAttr **out_groups) MUST_USE;
 Status parse_loc(Parser *p, const IrLoc **out_loc, Token *out_alias) MUST_USE; // after "loc"
@@ -185,7 +188,8 @@ Status parse_loc(Parser *p, const IrLoc **out_loc, Token *out_alias) MUST_USE; /
 Scope *scope_push(Parser *p);
 Status scope_pop(Parser *p) MUST_USE; // complains about undeclared values
 Status define_values(Parser *p, const Token *name, IrValue *values, uint32_t count) MUST_USE;
-Status resolve_use(Parser *p, const OperandUse *use, const IrType *type, IrValue **out_value) MUST_USE;
+Status resolve_use(Parser *p, const OperandUse *use, const IrType *type,
+                   IrValue **out_value) MUST_USE;
 // The type of a value already defined, else NULL.
 const IrType *type_of_use(Parser *p, const OperandUse *use);
 Status find_block(Parser *p, const Token *label, IrBlock **out_block) MUST_USE;
@@ -194,7 +198,7 @@ typedef struct RegionSpec {
     const Token *arg_names; // of the entry block, given before the region
     const IrType *const *arg_types;
     uint32_t num_args;
-    bool has_terminator;   // an absent one is made:
+    bool has_terminator; // an absent one is made:
     IrOpKind terminator;
     bool is_isolated;
 } RegionSpec;
@@ -203,7 +207,8 @@ Status parse_region(Parser *p, IrRegion *region, const RegionSpec *spec) MUST_US
 // ---- ops
 Status parse_op(Parser *p, IrBlock *block) MUST_USE;
 // The op of this name; an unknown one is refused with the nearest known name.
-Status find_op_kind(Parser *p, const Token *at, const char *name, size_t len, IrOpKind *out_kind) MUST_USE;
+Status find_op_kind(Parser *p, const Token *at, const char *name, size_t len,
+                    IrOpKind *out_kind) MUST_USE;
 void op_state_init(Parser *p, OpState *s, IrOpKind kind, const Token *token);
 // The dictionary of an op, if there is one; attributes are pushed.
 Status parse_op_attrs(Parser *p, const OpState *s) MUST_USE;

@@ -19,7 +19,8 @@ static void set_name(Printer *p, const IrValue *value, uint64_t number, bool is_
 static void name_region(Printer *p, const IrRegion *region, Counters *counters);
 
 static void name_op(Printer *p, const IrOp *op, Counters *counters) {
-    for (uint32_t i = 0; i < op->num_results; i++) set_name(p, &op->results[i], counters->results, false);
+    for (uint32_t i = 0; i < op->num_results; i++)
+        set_name(p, &op->results[i], counters->results, false);
     if (op->num_results) counters->results++;
     bool is_isolated = ir_op_info(op->kind)->traits & IR_ISOLATED;
     for (uint32_t i = 0; i < op->num_regions; i++) {
@@ -32,7 +33,8 @@ static void name_region(Printer *p, const IrRegion *region, Counters *counters) 
     uint32_t number = 0;
     for (IrBlock *block = region->first; block; block = block->next) {
         block->number = number++;
-        for (uint32_t i = 0; i < block->num_args; i++) set_name(p, block->args[i], counters->args++, true);
+        for (uint32_t i = 0; i < block->num_args; i++)
+            set_name(p, block->args[i], counters->args++, true);
         FOR_EACH_OP(op, block) name_op(p, op, counters);
     }
 }
@@ -49,7 +51,8 @@ void put_value(Printer *p, const IrValue *value) {
     }
     name--;
     strbuf_printf(p->out, name & 1 ? "%%arg%llu" : "%%%llu", (unsigned long long)(name >> 1));
-    if (value->def_op && value->def_op->num_results > 1) strbuf_printf(p->out, "#%u", value->number);
+    if (value->def_op && value->def_op->num_results > 1)
+        strbuf_printf(p->out, "#%u", value->number);
 }
 
 void put_operand(Printer *p, const IrOp *op, uint32_t i) {
@@ -73,8 +76,10 @@ static const IrType *operand_type(const IrOp *op, uint32_t i) {
 
 static void put_operand_type(Printer *p, const IrOp *op, uint32_t i) {
     const IrType *type = operand_type(op, i);
-    if (type) put_type(p, type);
-    else strbuf_puts(p->out, "<none>");
+    if (type)
+        put_type(p, type);
+    else
+        strbuf_puts(p->out, "<none>");
 }
 
 void put_operand_types(Printer *p, const IrOp *op, uint32_t first, uint32_t count) {
@@ -126,9 +131,12 @@ static void put_op_attr(Printer *p, const IrOp *op, const IrNamedAttr *named) {
     int64_t number = is_inherent && attr->kind == IR_ATTR_STRING
                          ? syntax_enum_number(op->kind, named->name, attr->str)
                          : -1;
-    if (prefix && attr->kind == IR_ATTR_STRING) strbuf_printf(p->out, "#%s<%s>", prefix, attr->str);
-    else if (number >= 0) strbuf_printf(p->out, "%lld : i64", (long long)number);
-    else put_attr(p, attr);
+    if (prefix && attr->kind == IR_ATTR_STRING)
+        strbuf_printf(p->out, "#%s<%s>", prefix, attr->str);
+    else if (number >= 0)
+        strbuf_printf(p->out, "%lld : i64", (long long)number);
+    else
+        put_attr(p, attr);
 }
 
 static bool put_dict_entries(Printer *p, const IrOp *op, const Syntax *syntax, const char *skip,
@@ -179,8 +187,10 @@ static void put_dynamic(Printer *p, const IrOp *op, const IrAttr *list, uint32_t
     strbuf_putc(p->out, '[');
     for (size_t i = 0; list && list->kind == IR_ATTR_DENSE_ARRAY && i < list->num_values; i++) {
         if (i) strbuf_puts(p->out, ", ");
-        if (list->values[i] == IR_DYNAMIC) put_operand(p, op, operand++);
-        else strbuf_printf(p->out, "%lld", (long long)list->values[i]);
+        if (list->values[i] == IR_DYNAMIC)
+            put_operand(p, op, operand++);
+        else
+            strbuf_printf(p->out, "%lld", (long long)list->values[i]);
     }
     strbuf_putc(p->out, ']');
 }
@@ -364,7 +374,8 @@ static void put_op(Printer *p, const IrOp *op) {
         if (op->kind == IR_BUILTIN_MODULE) name = "module";
         strbuf_puts(p->out, name);
         SyntaxItem item;
-        for (const char *at = syntax.pattern; syntax_next(&at, &item);) put_item(p, op, &syntax, &item);
+        for (const char *at = syntax.pattern; syntax_next(&at, &item);)
+            put_item(p, op, &syntax, &item);
         if (syntax.is_custom && !put_custom(p, op, syntax.key) && !put_control(p, op, syntax.key))
             BUG("no printer for format %s", syntax.key);
     }

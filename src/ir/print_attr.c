@@ -6,12 +6,15 @@
 
 // ---------------------------------------------------------------- names and strings
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
 static bool is_bare_name(const char *name) {
     if (!is_letter(*name)) return false;
     for (const char *at = name; *at; at++)
-        if (!is_letter(*at) && !(*at >= '0' && *at <= '9') && *at != '$' && *at != '.') return false;
+        if (!is_letter(*at) && !(*at >= '0' && *at <= '9') && *at != '$' && *at != '.')
+            return false;
     return true;
 }
 
@@ -19,29 +22,38 @@ void put_string(Printer *p, const char *bytes, size_t len) {
     strbuf_putc(p->out, '"');
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)bytes[i];
-        if (c == '\\') strbuf_puts(p->out, "\\\\");
-        else if (c < 0x20 || c > 0x7E || c == '"') strbuf_printf(p->out, "\\%02X", c);
-        else strbuf_putc(p->out, (char)c);
+        if (c == '\\')
+            strbuf_puts(p->out, "\\\\");
+        else if (c < 0x20 || c > 0x7E || c == '"')
+            strbuf_printf(p->out, "\\%02X", c);
+        else
+            strbuf_putc(p->out, (char)c);
     }
     strbuf_putc(p->out, '"');
 }
 
 void put_symbol(Printer *p, const char *name) {
     strbuf_putc(p->out, '@');
-    if (is_bare_name(name)) strbuf_puts(p->out, name);
-    else put_string(p, name, strlen(name));
+    if (is_bare_name(name))
+        strbuf_puts(p->out, name);
+    else
+        put_string(p, name, strlen(name));
 }
 
 void put_attr_name(Printer *p, const char *name) {
-    if (is_bare_name(name)) strbuf_puts(p->out, name);
-    else put_string(p, name, strlen(name));
+    if (is_bare_name(name))
+        strbuf_puts(p->out, name);
+    else
+        put_string(p, name, strlen(name));
 }
 
 // ---------------------------------------------------------------- types
 
 static void put_size(Printer *p, int64_t size) {
-    if (size == IR_DYNAMIC) strbuf_putc(p->out, '?');
-    else strbuf_printf(p->out, "%lld", (long long)size);
+    if (size == IR_DYNAMIC)
+        strbuf_putc(p->out, '?');
+    else
+        strbuf_printf(p->out, "%lld", (long long)size);
 }
 
 static void put_shape(Printer *p, const IrType *type) {
@@ -172,7 +184,8 @@ void put_type(Printer *p, const IrType *type) {
 
 // ---------------------------------------------------------------- affine
 
-static void put_expr(Printer *p, const IrAffineExpr *e, const AffineOperands *operands, bool is_tight);
+static void put_expr(Printer *p, const IrAffineExpr *e, const AffineOperands *operands,
+                     bool is_tight);
 
 static void put_leaf(Printer *p, const IrAffineExpr *e, const AffineOperands *operands) {
     if (e->kind == IR_AFFINE_CONST) {
@@ -225,14 +238,17 @@ static void put_sum(Printer *p, const IrAffineExpr *e, const AffineOperands *ope
     }
 }
 
-static void put_expr(Printer *p, const IrAffineExpr *e, const AffineOperands *operands, bool is_tight) {
+static void put_expr(Printer *p, const IrAffineExpr *e, const AffineOperands *operands,
+                     bool is_tight) {
     if (e->kind < IR_AFFINE_ADD) {
         put_leaf(p, e, operands);
         return;
     }
     if (is_tight) strbuf_putc(p->out, '(');
-    if (e->kind == IR_AFFINE_ADD) put_sum(p, e, operands);
-    else put_product(p, e, operands);
+    if (e->kind == IR_AFFINE_ADD)
+        put_sum(p, e, operands);
+    else
+        put_product(p, e, operands);
     if (is_tight) strbuf_putc(p->out, ')');
 }
 
@@ -293,18 +309,23 @@ void put_map(Printer *p, const IrAffineMap *map) {
 // ---------------------------------------------------------------- attributes
 
 static void put_int_value(Printer *p, int64_t value, const IrType *type) {
-    if (type->kind == IR_TYPE_INT && type->width == 1) strbuf_puts(p->out, value & 1 ? "true" : "false");
-    else strbuf_printf(p->out, "%lld", (long long)value);
+    if (type->kind == IR_TYPE_INT && type->width == 1)
+        strbuf_puts(p->out, value & 1 ? "true" : "false");
+    else
+        strbuf_printf(p->out, "%lld", (long long)value);
 }
 
 static void put_dense_elem(Printer *p, const IrAttr *dense, int64_t i) {
     const IrType *elem = dense->type->elem;
     uint64_t bits = ir_attr_dense_elem(dense, i);
-    if (ir_type_is_float(elem)) float_text(elem->kind, bits, p->out);
-    else put_int_value(p, (int64_t)bits, elem);
+    if (ir_type_is_float(elem))
+        float_text(elem->kind, bits, p->out);
+    else
+        put_int_value(p, (int64_t)bits, elem);
 }
 
-static void put_nested(Printer *p, const IrAttr *dense, uint32_t dim, int64_t first, int64_t count) {
+static void put_nested(Printer *p, const IrAttr *dense, uint32_t dim, int64_t first,
+                       int64_t count) {
     if (dim == dense->type->rank) {
         put_dense_elem(p, dense, first);
         return;
@@ -337,9 +358,12 @@ void put_dense_body(Printer *p, const IrAttr *dense) {
     enum { MAX_DECIMAL_ELEMS = 100 };
     int64_t count = ir_type_num_elems(dense->type);
     strbuf_puts(p->out, "dense<");
-    if (dense->is_splat) put_dense_elem(p, dense, 0);
-    else if (count > MAX_DECIMAL_ELEMS) put_hex(p, dense);
-    else if (count > 0) put_nested(p, dense, 0, 0, count);
+    if (dense->is_splat)
+        put_dense_elem(p, dense, 0);
+    else if (count > MAX_DECIMAL_ELEMS)
+        put_hex(p, dense);
+    else if (count > 0)
+        put_nested(p, dense, 0, 0, count);
     strbuf_putc(p->out, '>');
 }
 
@@ -402,8 +426,12 @@ static void put_with_type(Printer *p, const IrAttr *attr, bool may_drop_type) {
     put_type(p, attr->type);
 }
 
-void put_attr(Printer *p, const IrAttr *attr) { put_with_type(p, attr, false); }
-void put_attr_value(Printer *p, const IrAttr *attr) { put_with_type(p, attr, true); }
+void put_attr(Printer *p, const IrAttr *attr) {
+    put_with_type(p, attr, false);
+}
+void put_attr_value(Printer *p, const IrAttr *attr) {
+    put_with_type(p, attr, true);
+}
 
 // ---------------------------------------------------------------- locations
 
@@ -446,9 +474,13 @@ void put_loc(Printer *p, const IrLoc *loc) {
 
 // ---------------------------------------------------------------- public
 
-void ir_print_type(const IrType *type, StrBuf *out) { put_type(&(Printer){.out = out}, type); }
+void ir_print_type(const IrType *type, StrBuf *out) {
+    put_type(&(Printer){.out = out}, type);
+}
 
-void ir_print_attr(const IrAttr *attr, StrBuf *out) { put_attr(&(Printer){.out = out}, attr); }
+void ir_print_attr(const IrAttr *attr, StrBuf *out) {
+    put_attr(&(Printer){.out = out}, attr);
+}
 
 void ir_print_affine_map(const IrAffineMap *map, StrBuf *out) {
     put_map_body(&(Printer){.out = out}, map);

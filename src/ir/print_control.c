@@ -48,7 +48,8 @@ static void put_for(Printer *p, const IrOp *op) {
     strbuf_puts(p->out, " step ");
     put_operand(p, op, 2);
     put_assignments(p, op, "iter_args", 1, 1);
-    const IrType *type = op->num_operands && op->operands[0].value ? op->operands[0].value->type : NULL;
+    const IrType *type =
+        op->num_operands && op->operands[0].value ? op->operands[0].value->type : NULL;
     if (type && type->kind != IR_TYPE_INDEX) {
         strbuf_puts(p->out, " : ");
         put_type(p, type);
@@ -85,8 +86,10 @@ static void put_mixed(Printer *p, const IrOp *op, const char *name, uint32_t seg
     strbuf_putc(p->out, '(');
     for (size_t i = 0; list && list->kind == IR_ATTR_DENSE_ARRAY && i < list->num_values; i++) {
         if (i) strbuf_puts(p->out, ", ");
-        if (list->values[i] == IR_DYNAMIC) put_operand(p, op, operand++);
-        else strbuf_printf(p->out, "%lld", (long long)list->values[i]);
+        if (list->values[i] == IR_DYNAMIC)
+            put_operand(p, op, operand++);
+        else
+            strbuf_printf(p->out, "%lld", (long long)list->values[i]);
     }
     strbuf_putc(p->out, ')');
 }
@@ -99,11 +102,13 @@ static bool all_equal(const IrAttr *list, int64_t value) {
 
 static void put_forall(Printer *p, const IrOp *op) {
     const IrAttr *upper = ir_op_attr(op, "staticUpperBound");
-    uint32_t num_loops = upper && upper->kind == IR_ATTR_DENSE_ARRAY ? (uint32_t)upper->num_values : 0;
+    uint32_t num_loops =
+        upper && upper->kind == IR_ATTR_DENSE_ARRAY ? (uint32_t)upper->num_values : 0;
     strbuf_puts(p->out, " (");
     put_region_args(p, op, 0, num_loops);
     strbuf_putc(p->out, ')');
-    if (all_equal(ir_op_attr(op, "staticLowerBound"), 0) && all_equal(ir_op_attr(op, "staticStep"), 1)) {
+    if (all_equal(ir_op_attr(op, "staticLowerBound"), 0) &&
+        all_equal(ir_op_attr(op, "staticStep"), 1)) {
         strbuf_puts(p->out, " in ");
         put_mixed(p, op, "staticUpperBound", 1);
     } else {
@@ -166,11 +171,13 @@ static void put_bound(Printer *p, const IrOp *op, const char *name, uint32_t seg
     const IrAffineMap *map = attr->map;
     uint32_t first = ir_op_segment_start(op, segment);
     bool is_one = map->num_results == 1;
-    if (is_one && map->num_dims + map->num_symbols == 0 && map->results[0]->kind == IR_AFFINE_CONST) {
+    if (is_one && map->num_dims + map->num_symbols == 0 &&
+        map->results[0]->kind == IR_AFFINE_CONST) {
         strbuf_printf(p->out, "%lld", (long long)map->results[0]->value);
         return;
     }
-    if (is_one && map->num_dims == 0 && map->num_symbols == 1 && map->results[0]->kind == IR_AFFINE_SYMBOL) {
+    if (is_one && map->num_dims == 0 && map->num_symbols == 1 &&
+        map->results[0]->kind == IR_AFFINE_SYMBOL) {
         put_operand(p, op, first);
         return;
     }
@@ -258,7 +265,8 @@ static void put_affine_parallel(Printer *p, const IrOp *op) {
         }
         strbuf_putc(p->out, ')');
     }
-    put_body(p, op, "lowerBoundsMap upperBoundsMap lowerBoundsGroups upperBoundsGroups steps reductions");
+    put_body(p, op,
+             "lowerBoundsMap upperBoundsMap lowerBoundsGroups upperBoundsGroups steps reductions");
 }
 
 static const struct {

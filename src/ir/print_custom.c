@@ -62,7 +62,8 @@ static void put_func(Printer *p, const IrOp *op) {
     const IrAttr *visibility = ir_op_attr(op, "sym_visibility");
     if (visibility && str_equal(visibility->str, "private")) strbuf_puts(p->out, " private");
     put_signature(p, op, ir_func_type(op)->num_results);
-    put_attr_dict_after(p, op, "sym_name function_type sym_visibility arg_attrs res_attrs", "attributes");
+    put_attr_dict_after(p, op, "sym_name function_type sym_visibility arg_attrs res_attrs",
+                        "attributes");
     put_func_body(p, op);
 }
 
@@ -128,7 +129,8 @@ static void put_generic(Printer *p, const IrOp *op) {
     put_attr_dict(p, op, fits ? others : "");
     put_group(p, op, "ins", 0);
     put_group(p, op, "outs", 1);
-    if (fits) put_attr_dict_after(p, op, "indexing_maps iterator_types doc library_call", "attrs =");
+    if (fits)
+        put_attr_dict_after(p, op, "indexing_maps iterator_types doc library_call", "attrs =");
     strbuf_putc(p->out, ' ');
     put_region(p, &op->regions[0], REGION_HEADER);
     put_arrow(p, op);
@@ -192,7 +194,8 @@ static bool all_false(const IrAttr *flags) {
 static bool is_minor_identity(const IrAttr *attr, const IrType *vector) {
     if (!attr || attr->kind != IR_ATTR_MAP || vector->kind != IR_TYPE_VECTOR) return false;
     const IrAffineMap *map = attr->map;
-    if (map->num_symbols || map->num_results != vector->rank || map->num_results > map->num_dims) return false;
+    if (map->num_symbols || map->num_results != vector->rank || map->num_results > map->num_dims)
+        return false;
     for (uint32_t i = 0; i < map->num_results; i++) {
         uint32_t dim;
         if (!ir_affine_is_dim(map->results[i], &dim)) return false;
@@ -285,8 +288,10 @@ static void put_gep(Printer *p, const IrOp *op) {
     uint32_t operand = 1;
     for (size_t i = 0; indices && i < indices->num_values; i++) {
         if (i) strbuf_puts(p->out, ", ");
-        if (indices->values[i] == INT32_MIN) put_operand(p, op, operand++);
-        else strbuf_printf(p->out, "%lld", (long long)indices->values[i]);
+        if (indices->values[i] == INT32_MIN)
+            put_operand(p, op, operand++);
+        else
+            strbuf_printf(p->out, "%lld", (long long)indices->values[i]);
     }
     strbuf_putc(p->out, ']');
     put_attr_dict(p, op, "noWrapFlags elem_type rawConstantIndices");

@@ -26,14 +26,15 @@ void put_types(Printer *p, uint32_t n, const IrType *const *types);
 void put_function_type(Printer *p, uint32_t num_inputs, const IrType *const *inputs,
                        uint32_t num_results, const IrType *const *results);
 void put_attr(Printer *p, const IrAttr *attr);
-void put_attr_value(Printer *p, const IrAttr *attr); // without the type of i64 and f64
+void put_attr_value(Printer *p, const IrAttr *attr);  // without the type of i64 and f64
 void put_dense_body(Printer *p, const IrAttr *dense); // dense<...> without the type
-void put_map(Printer *p, const IrAffineMap *map);    // alias, or affine_map<...>
+void put_map(Printer *p, const IrAffineMap *map);     // alias, or affine_map<...>
 void put_string(Printer *p, const char *bytes, size_t len);
 void put_symbol(Printer *p, const char *name);
 void put_attr_name(Printer *p, const char *name);
 void put_loc(Printer *p, const IrLoc *loc); // what stands in loc(...)
-// An expression; dims and symbols are values if names are given (operands of op from first_operand on).
+// An expression; dims and symbols are values if names are given (operands of op from first_operand
+// on).
 typedef struct AffineOperands {
     const IrOp *op;
     uint32_t first, num_dims;

@@ -48,14 +48,16 @@ IrOp *ir_func_create(IrModule *m, const char *name, const IrType *function_type,
     return func;
 }
 
-IrBlock *ir_func_body(const IrOp *func) { return func->regions[0].first; }
+IrBlock *ir_func_body(const IrOp *func) {
+    return func->regions[0].first;
+}
 
 static void set_type(IrModule *m, IrOp *func, uint32_t num_inputs, const IrType *const *inputs,
                      uint32_t num_results, const IrType *const *results) {
-    const IrType *type =
-        func->kind == IR_LLVM_FUNC
-            ? ir_type_llvm_function(m, num_results ? results[0] : ir_type_void(m), num_inputs, inputs)
-            : ir_type_function(m, num_inputs, inputs, num_results, results);
+    const IrType *type = func->kind == IR_LLVM_FUNC
+                             ? ir_type_llvm_function(m, num_results ? results[0] : ir_type_void(m),
+                                                     num_inputs, inputs)
+                             : ir_type_function(m, num_inputs, inputs, num_results, results);
     ir_op_set_attr(m, func, "function_type", ir_attr_type(m, type));
 }
 
@@ -107,7 +109,8 @@ static const IrAttr **get_arg_dicts(IrModule *m, const IrOp *func, uint32_t n) {
     return dicts;
 }
 
-void ir_func_set_arg_attr(IrModule *m, IrOp *func, uint32_t arg, const char *name, const IrAttr *attr) {
+void ir_func_set_arg_attr(IrModule *m, IrOp *func, uint32_t arg, const char *name,
+                          const IrAttr *attr) {
     uint32_t num_args = ir_func_type(func)->num_inputs;
     BUG_IF(arg >= num_args, "function argument %u of %u", arg, num_args);
     const IrAttr **dicts = get_arg_dicts(m, func, num_args);

@@ -18,15 +18,19 @@ static const struct {
     const char *name;
     SyntaxKind kind;
 } directives[] = {
-    {"fn", SYNTAX_FUNCTION},       {"arrow", SYNTAX_ARROW},     {"vals", SYNTAX_VALUES},
-    {"sel", SYNTAX_SELECT},        {"fm", SYNTAX_FASTMATH},     {"ovf", SYNTAX_OVERFLOW},
-    {"flag", SYNTAX_FLAG},         {"enum", SYNTAX_ENUM},       {"qenum", SYNTAX_QUOTED_ENUM},
-    {"opt", SYNTAX_OPTIONAL_ENUM}, {"word", SYNTAX_WORD},       {"int", SYNTAX_INT},
-    {"str", SYNTAX_STRING},        {"sym", SYNTAX_SYMBOL},      {"type", SYNTAX_TYPE_ATTR},
-    {"attr", SYNTAX_ATTR},         {"ints", SYNTAX_INTS},       {"optints", SYNTAX_OPTIONAL_INTS},
+    {"fn", SYNTAX_FUNCTION},       {"arrow", SYNTAX_ARROW},
+    {"vals", SYNTAX_VALUES},       {"sel", SYNTAX_SELECT},
+    {"fm", SYNTAX_FASTMATH},       {"ovf", SYNTAX_OVERFLOW},
+    {"flag", SYNTAX_FLAG},         {"enum", SYNTAX_ENUM},
+    {"qenum", SYNTAX_QUOTED_ENUM}, {"opt", SYNTAX_OPTIONAL_ENUM},
+    {"word", SYNTAX_WORD},         {"int", SYNTAX_INT},
+    {"str", SYNTAX_STRING},        {"sym", SYNTAX_SYMBOL},
+    {"type", SYNTAX_TYPE_ATTR},    {"attr", SYNTAX_ATTR},
+    {"ints", SYNTAX_INTS},         {"optints", SYNTAX_OPTIONAL_INTS},
     {"dyn", SYNTAX_DYNAMIC},       {"reassoc", SYNTAX_REASSOCIATION},
-    {"region", SYNTAX_REGION},     {"padding", SYNTAX_PADDING}, {"call", SYNTAX_CALL},
-    {"map", SYNTAX_MAP},           {"r", SYNTAX_RESULT},
+    {"region", SYNTAX_REGION},     {"padding", SYNTAX_PADDING},
+    {"call", SYNTAX_CALL},         {"map", SYNTAX_MAP},
+    {"r", SYNTAX_RESULT},
 };
 
 static size_t read_word(const char *at, char *out_word) {
@@ -127,23 +131,23 @@ bool syntax_prints_attr(const Syntax *syntax, const char *attr_name) {
 
 static const char *const int_predicates[] = {"eq",  "ne",  "slt", "sle", "sgt", "sge",
                                              "ult", "ule", "ugt", "uge", NULL};
-static const char *const float_predicates[] = {"false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",
-                                               "ueq",   "ugt", "uge", "ult", "ule", "une", "uno", "true",
-                                               NULL};
-static const char *const llvm_float_predicates[] = {"_false", "oeq", "ogt", "oge", "olt", "ole",
-                                                    "one",    "ord", "ueq", "ugt", "uge", "ult",
+static const char *const float_predicates[] = {"false", "oeq", "ogt", "oge",  "olt", "ole",
+                                               "one",   "ord", "ueq", "ugt",  "uge", "ult",
+                                               "ule",   "une", "uno", "true", NULL};
+static const char *const llvm_float_predicates[] = {"_false", "oeq", "ogt", "oge",   "olt", "ole",
+                                                    "one",    "ord", "ueq", "ugt",   "uge", "ult",
                                                     "ule",    "une", "uno", "_true", NULL};
-static const char *const combining_kinds[] = {"add",      "mul",      "minui",    "minsi",   "minnumf",
-                                              "maxui",    "maxsi",    "maxnumf",  "and",     "or",
-                                              "xor",      "maximumf", "minimumf", NULL};
+static const char *const combining_kinds[] = {"add",   "mul",      "minui",    "minsi", "minnumf",
+                                              "maxui", "maxsi",    "maxnumf",  "and",   "or",
+                                              "xor",   "maximumf", "minimumf", NULL};
 static const char *const iterator_names[] = {"parallel", "reduction", NULL};
 static const char *const type_functions[] = {"cast_signed", "cast_unsigned", NULL};
 static const char *const linkages[] = {"external", "internal", "private", NULL};
 static const char *const visibilities[] = {"public", "private", NULL};
 static const char *const rounding_modes[] = {"to_nearest_even", NULL};
 // Numbers 0 to 7 are the bits inboundsFlag, nusw (inbounds has both), nuw.
-static const char *const gep_flags[] = {"none", "inboundsFlag", "nusw",         "inbounds",
-                                        "nuw",  "",             "nusw|nuw", "inbounds|nuw", NULL};
+static const char *const gep_flags[] = {"none", "inboundsFlag", "nusw",         "inbounds", "nuw",
+                                        "",     "nusw|nuw",     "inbounds|nuw", NULL};
 static const char *const overflow_numbers[] = {"none", "nsw", "nuw", "nsw, nuw", NULL};
 
 typedef struct EnumInfo {

@@ -9,11 +9,33 @@ typedef enum SyntaxKind {
     SYNTAX_TEXT,    // text as it stands
     SYNTAX_OPERAND, // slot, mode
     // directives, in the order of the comment in formats.def
-    SYNTAX_DICT, SYNTAX_TYPE, SYNTAX_RESULT, SYNTAX_FUNCTION, SYNTAX_ARROW, SYNTAX_VALUES,
-    SYNTAX_SELECT, SYNTAX_FASTMATH, SYNTAX_OVERFLOW, SYNTAX_FLAG, SYNTAX_ENUM, SYNTAX_QUOTED_ENUM,
-    SYNTAX_OPTIONAL_ENUM, SYNTAX_WORD, SYNTAX_INT, SYNTAX_STRING, SYNTAX_SYMBOL, SYNTAX_TYPE_ATTR,
-    SYNTAX_ATTR, SYNTAX_INTS, SYNTAX_OPTIONAL_INTS, SYNTAX_DYNAMIC, SYNTAX_REASSOCIATION,
-    SYNTAX_REGION, SYNTAX_PADDING, SYNTAX_CALL, SYNTAX_MAP,
+    SYNTAX_DICT,
+    SYNTAX_TYPE,
+    SYNTAX_RESULT,
+    SYNTAX_FUNCTION,
+    SYNTAX_ARROW,
+    SYNTAX_VALUES,
+    SYNTAX_SELECT,
+    SYNTAX_FASTMATH,
+    SYNTAX_OVERFLOW,
+    SYNTAX_FLAG,
+    SYNTAX_ENUM,
+    SYNTAX_QUOTED_ENUM,
+    SYNTAX_OPTIONAL_ENUM,
+    SYNTAX_WORD,
+    SYNTAX_INT,
+    SYNTAX_STRING,
+    SYNTAX_SYMBOL,
+    SYNTAX_TYPE_ATTR,
+    SYNTAX_ATTR,
+    SYNTAX_INTS,
+    SYNTAX_OPTIONAL_INTS,
+    SYNTAX_DYNAMIC,
+    SYNTAX_REASSOCIATION,
+    SYNTAX_REGION,
+    SYNTAX_PADDING,
+    SYNTAX_CALL,
+    SYNTAX_MAP,
 } SyntaxKind;
 
 enum { MAX_SYNTAX_WORDS = 4, MAX_SYNTAX_WORD = 24, MAX_SLOTS = 8 };
@@ -22,8 +44,8 @@ typedef struct SyntaxItem {
     SyntaxKind kind;
     const char *text; // TEXT
     size_t len;
-    char slot; // OPERAND, TYPE
-    char mode; // of the slot as written here: 0, '*' or '?'
+    char slot;                                     // OPERAND, TYPE
+    char mode;                                     // of the slot as written here: 0, '*' or '?'
     char words[MAX_SYNTAX_WORDS][MAX_SYNTAX_WORD]; // the words after the directive's name
 } SyntaxItem;
 
@@ -32,7 +54,7 @@ bool syntax_next(const char **at, SyntaxItem *out_item);
 
 typedef struct SyntaxSlot {
     char name;
-    char mode; // 0 one operand, '*' list, '?' optional
+    char mode;               // 0 one operand, '*' list, '?' optional
     uint32_t segment, place; // place: number of single operands before it in the segment
 } SyntaxSlot;
 
@@ -48,8 +70,8 @@ const SyntaxSlot *syntax_slot(const Syntax *syntax, char name);
 // Does the template print this attribute itself (so that the dictionary leaves it out)?
 bool syntax_prints_attr(const Syntax *syntax, const char *attr_name);
 
-// Enum attributes whose keyword the generic form (or a dictionary) spells #dialect.name<keyword>; NULL if
-// the attribute is none.
+// Enum attributes whose keyword the generic form (or a dictionary) spells #dialect.name<keyword>;
+// NULL if the attribute is none.
 const char *syntax_enum_prefix(IrOpKind kind, const char *attr_name);
 // Enums that the generic form writes as a number: the keyword of a number and back (-1 if unknown).
 const char *syntax_enum_keyword(IrOpKind kind, const char *attr_name, int64_t number);
@@ -62,8 +84,8 @@ const char *const *syntax_enum_keywords(IrOpKind kind, const char *attr_name);
 // The name of a reduction of affine.parallel ("addf") by its number, NULL if unknown.
 const char *affine_reduction_name(int64_t number);
 
-// Flag lists ("reassoc,contract"): brought into canonical order, joined by separator, into buf; false for an
-// unknown flag. "none" gives "".
+// Flag lists ("reassoc,contract"): brought into canonical order, joined by separator, into buf;
+// false for an unknown flag. "none" gives "".
 bool syntax_flags(const char *const *flags, const char *text, const char *separator, char *buf,
                   size_t buf_len);
 extern const char *const syntax_fastmath_flags[];
