@@ -440,7 +440,7 @@ static IrValue *call_operand(Bufferizer *bz, Builder *b, const IrType *tensor, I
 static Status tie_result(Bufferizer *bz, IrOp *op, const BufSignature *callee, uint32_t result) {
     IrValue *operand = ir_op_operand(op, (uint32_t)callee->tied_arg[result]);
     const Buf *buf = buf_of(bz, operand);
-    if (!buf->memref || buf->memref->type->has_layout || buf_conflicts(bz, buf, op, operand))
+    if (!buf->memref || buf->memref->type->has_layout || buf_conflicts(bz, buf, op, operand, true))
         return diag_error(bz->sink, DIAG_P0042, ir_loc_span(op->loc),
                           "the call of @%s in @%s updates operand %d in place, but that buffer is "
                           "read later, or is an argument that is not tied to a result",
@@ -504,21 +504,31 @@ static Status lower_call(Bufferizer *bz, Builder *b, IrOp *op) {
 
 static Status lower_block(Bufferizer *bz, Builder *b, IrBlock *block);
 
-// At the end of a region: values that are not yet where the op's results live are copied there.
-static Status move_to(Bufferizer *bz, Builder *b, const IrOp *yield, uint32_t num,
-                      const Buf *targets) {
+static bool is_there(const Buf *from, const Buf *target) {
+    if (!target->memref || !from->memref || from->memref == target->memref) return true;
+    return from->root == target->root && from->is_all && target->is_all;
+}
+
+// At the end of a region: values that are not yet where the op's results live are copied there; through a
+// buffer of their own if another copy overwrites where they come from.
+static void move_to(Bufferizer *bz, Builder *b, const IrOp *yield, uint32_t num, const Buf *targets) {
+    IrValue **sources = ARENA_ARRAY(&bz->scratch, IrValue *, num);
     for (uint32_t i = 0; i < num; i++) {
         if (!targets[i].memref) continue;
         const Buf *from = buf_of(bz, ir_op_operand(yield, i));
-        bool is_there = from->memref == targets[i].memref ||
-                        (from->root == targets[i].root && from->is_all && targets[i].is_all);
-        if (!from->memref || is_there) continue;
-        for (uint32_t j = 0; j < num; j++)
-            if (targets[j].memref && from->root == targets[j].root)
-                return refuse(bz, yield, "exchanges buffers or moves a part of one within itself");
-        buf_copy(b, from->memref, targets[i].memref, "yield");
+        if (is_there(from, &targets[i])) continue;
+        sources[i] = from->memref;
+        for (uint32_t j = 0; j < num; j++) {
+            bool is_overwritten = targets[j].memref && from->root == targets[j].root &&
+                                  !is_there(buf_of(bz, ir_op_operand(yield, j)), &targets[j]);
+            if (!is_overwritten) continue;
+            sources[i] = buf_alloc(bz, ir_op_operand(yield, i)->type, "loop-carried").memref;
+            buf_copy(b, from->memref, sources[i], "exchange");
+            break;
+        }
     }
-    return STATUS_OK;
+    for (uint32_t i = 0; i < num; i++)
+        if (sources[i]) buf_copy(b, sources[i], targets[i].memref, "yield");
 }
 
 static Status lower_for(Bufferizer *bz, Builder *b, IrOp *op) {
@@ -551,7 +561,7 @@ static Status lower_for(Bufferizer *bz, Builder *b, IrOp *op) {
     }
     TRY(lower_block(bz, &inner, body));
     const IrOp *yield = ir_block_terminator(body);
-    TRY(move_to(bz, &inner, yield, num, targets));
+    move_to(bz, &inner, yield, num, targets);
     bz->alloc_before = outside;
     for (uint32_t i = 0, next = 0; i < num; i++)
         if (!targets[i].memref) scalars[next++] = mapped(bz, ir_op_operand(yield, i));
@@ -594,7 +604,7 @@ static Status lower_if(Bufferizer *bz, Builder *b, IrOp *op) {
         Builder inner = build_at_end(bz->m, to, op->loc);
         TRY(lower_block(bz, &inner, op->regions[r].first));
         const IrOp *yield = ir_block_terminator(op->regions[r].first);
-        TRY(move_to(bz, &inner, yield, num, targets));
+        move_to(bz, &inner, yield, num, targets);
         for (uint32_t i = 0, next = 0; i < num; i++)
             if (!targets[i].memref) scalars[next++] = mapped(bz, ir_op_operand(yield, i));
         build_yield(&inner, IR_SCF_YIELD, num_scalars, scalars);
@@ -608,7 +618,7 @@ static Status lower_if(Bufferizer *bz, Builder *b, IrOp *op) {
 }
 
 static Status lower_return(Bufferizer *bz, Builder *b, IrOp *op) {
-    TRY(move_to(bz, b, op, op->num_operands, bz->result_dest));
+    move_to(bz, b, op, op->num_operands, bz->result_dest);
     IrValue **scalars = ARENA_ARRAY(&bz->scratch, IrValue *, op->num_operands);
     uint32_t num = 0;
     for (uint32_t i = 0; i < op->num_operands; i++)

@@ -79,8 +79,9 @@ BufWindow buf_whole(const IrType *memref);
 // The static unit-stride slice of window, unknown where it cannot be told.
 BufWindow buf_slice_window(const Bufferizer *bz, const Buf *base, const IrOp *slice);
 // Would op, writing the place, destroy something that is read later? `consumed` is the tensor the write
-// replaces (NULL: none).
-bool buf_conflicts(const Bufferizer *bz, const Buf *place, const IrOp *op, const IrValue *consumed);
+// replaces (NULL: none). writes_all: the whole place; else an insert_slice leaves the rest of it alone.
+bool buf_conflicts(const Bufferizer *bz, const Buf *place, const IrOp *op, const IrValue *consumed,
+                   bool writes_all);
 // Looks for a place that the value has to end up in anyway. May emit views at b.
 bool buf_find_dest(Bufferizer *bz, Builder *b, const IrValue *value, const IrOp *at, Buf *out_place);
 // A fresh buffer of the tensor's shape.

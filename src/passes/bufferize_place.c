@@ -118,7 +118,8 @@ static bool own_use_conflicts(const Bufferizer *bz, const IrOp *op, const IrValu
     return num_read > 0 && !input_survives(bz, op, value);
 }
 
-bool buf_conflicts(const Bufferizer *bz, const Buf *place, const IrOp *op, const IrValue *consumed) {
+bool buf_conflicts(const Bufferizer *bz, const Buf *place, const IrOp *op, const IrValue *consumed,
+                   bool writes_all) {
     const BufRoot *root = &bz->roots[place->root];
     if (!root->is_writable) return true;
     if (consumed && op_in_loop_outside_value(op, consumed)) return true;
@@ -131,7 +132,7 @@ bool buf_conflicts(const Bufferizer *bz, const Buf *place, const IrOp *op, const
             // The slice the place lies in is about to be replaced by what is written there.
             if (place->placed_for && user == place->placed_for && i == 1) continue;
             if (user == op) {
-                bool is_in_its_slot = op->kind == IR_TENSOR_INSERT_SLICE && i == 0 &&
+                bool is_in_its_slot = !writes_all && op->kind == IR_TENSOR_INSERT_SLICE && i == 0 &&
                                       buf->placed_for == op && buf->placed_base == place->memref;
                 if (!is_in_its_slot && own_use_conflicts(bz, op, value, consumed)) return true;
             } else if (runs_after(bz, user, op, value)) {
@@ -190,12 +191,21 @@ static bool dest_through_reshape(Bufferizer *bz, Builder *b, const IrOp *user, c
     return true;
 }
 
+// Will the value an insert_slice replaces be undefined but for what other inserts put there?
+static bool starts_empty(const IrOp *insert) {
+    const IrOp *maker = ir_op_operand(insert, 1)->def_op;
+    while (maker && maker->kind == IR_TENSOR_INSERT_SLICE) maker = ir_op_operand(maker, 1)->def_op;
+    return maker && maker->kind == IR_TENSOR_EMPTY;
+}
+
 static bool dest_in_slice(Bufferizer *bz, Builder *b, const IrOp *insert, const IrOp *at, int depth,
                           Buf *out) {
     if (!slice_operands_visible(bz, insert, at)) return false;
     const Buf *dest = buf_of(bz, ir_op_operand(insert, 1));
     Buf base = *dest;
-    if (!base.memref && !find_dest(bz, b, ir_op_result(insert, 0), at, depth, &base)) return false;
+    if (!base.memref && (!starts_empty(insert) ||
+                         !find_dest(bz, b, ir_op_result(insert, 0), at, depth, &base)))
+        return false;
     if (!bz->roots[base.root].is_writable) return false;
     out->window = buf_slice_window(bz, &base, insert);
     out->memref = buf_subview(bz, b, base.memref, insert, ir_op_operand(insert, 0)->type);
@@ -266,7 +276,7 @@ static bool usable(const Bufferizer *bz, const Buf *place, const IrOp *op, const
     Buf written = *place;
     if (!writes_all && op->kind == IR_TENSOR_INSERT_SLICE)
         written.window = buf_slice_window(bz, place, op);
-    return !buf_conflicts(bz, &written, op, consumed);
+    return !buf_conflicts(bz, &written, op, consumed, writes_all);
 }
 
 void buf_choose(Bufferizer *bz, Builder *b, const IrOp *op, const IrValue *init,
