@@ -1,5 +1,5 @@
-// The reference interpreter for levels 1 and 2: it defines what IR means (docs/ir.md, "Execution"). The
-// module must have passed ir_verify.
+// The reference interpreter for levels 1 and 2: it defines what IR means (docs/ir.md, "Execution").
+// The module must have passed ir_verify.
 #ifndef INGOT_IR_INTERP_H
 #define INGOT_IR_INTERP_H
 

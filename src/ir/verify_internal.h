@@ -12,8 +12,9 @@ typedef struct Verifier {
     IrModule *m;
     IrVerifyOptions options;
     DiagSink *sink;
-    Arena arena;        // texts of types
-    uint32_t *position; // by op index: place in its block
+    Arena arena;                     // texts of types
+    uint32_t *position;              // by op index: place in its block
+    Syntax *syntax[NUM_IR_OP_KINDS]; // read on first use
     // Of the region with several blocks being checked, see verify_number_region.
     uint32_t *block_number;
     uint64_t *dominators;

@@ -490,12 +490,19 @@ static bool check_same_type(Verifier *v, const IrOp *op) {
     return true;
 }
 
+static const Syntax *syntax_of_kind(Verifier *v, IrOpKind kind) {
+    if (!v->syntax[kind]) {
+        v->syntax[kind] = ARENA_NEW(&v->arena, Syntax);
+        syntax_of(kind, v->syntax[kind]);
+    }
+    return v->syntax[kind];
+}
+
 bool verify_rules(Verifier *v, const IrOp *op) {
     const OpRule *rule = &rules[op->kind];
-    Syntax syntax;
-    syntax_of(op->kind, &syntax);
+    const Syntax *syntax = syntax_of_kind(v, op->kind);
     if (!rule->operands) FAIL_TYPE("has no rules");
-    return check_groups(v, op, &syntax) && check_operand_classes(v, op, &syntax, rule) &&
+    return check_groups(v, op, syntax) && check_operand_classes(v, op, syntax, rule) &&
            check_result_classes(v, op, rule) && check_same_type(v, op) &&
-           check_equalities(v, op, &syntax);
+           check_equalities(v, op, syntax);
 }
