@@ -58,19 +58,16 @@ static Status check_dump_options(Cli *cli) {
 
 // ---------------------------------------------------------------- progress
 
-typedef struct ProgressState {
-    bool is_open;
-} ProgressState;
-
+// The phases follow one another: the end of one is the beginning of the next.
 static void on_progress(CompilePhase phase, uint64_t done, uint64_t total, bool is_finished,
                         void *ctx) {
-    ProgressState *progress = ctx;
-    if (!progress->is_open) progress_begin(phase_names[phase]);
-    progress->is_open = !is_finished;
-    if (is_finished)
-        progress_end();
-    else
+    (void)ctx;
+    if (!is_finished) {
         progress_update(done, total, phase_units[phase]);
+        return;
+    }
+    progress_end();
+    if (phase + 1 < NUM_COMPILE_PHASES) progress_begin(phase_names[phase + 1]);
 }
 
 // ---------------------------------------------------------------- the report
@@ -210,7 +207,6 @@ Status verb_COMPILE(Cli *cli) {
     TRY(check_positional(cli, 1, 1, "a recipe"));
     TRY(check_dump_options(cli));
     StrBuf ir = {0};
-    ProgressState progress = {0};
     CompileOptions options = {
         .recipe_path = args->positional[0],
         .model_path = args_text(args, OPT_MODEL, NULL),
@@ -223,10 +219,10 @@ Status verb_COMPILE(Cli *cli) {
         .emit_ir_level = (uint32_t)args_count(args, OPT_EMIT_IR, 0),
         .out_ir = &ir,
         .progress = on_progress,
-        .progress_ctx = &progress,
     };
     TRY(parse_levels(cli, &options.levels));
     CompileReport report;
+    progress_begin(phase_names[COMPILE_IMPORT]);
     Status status = compile_run(&options, &cli->sink, &report);
     progress_clear();
     if (status == STATUS_OK) put_outcome(cli, &report, &ir);

@@ -77,11 +77,11 @@ static Status encode_chat(Cli *cli, const Model *model, Prompt *prompt) {
     const char *system = args_text(&cli->args, OPT_SYSTEM, NULL);
     IngotMessage messages[2];
     size_t num_messages = 0;
-    if (memchr(prompt->text, 0, prompt->len))
-        return usage_error(&cli->sink, DIAG_U0004, "a chat message cannot hold a NUL byte");
     if (system)
-        messages[num_messages++] = (IngotMessage){.role = "system", .content = system};
-    messages[num_messages++] = (IngotMessage){.role = "user", .content = prompt->text};
+        messages[num_messages++] =
+            (IngotMessage){.role = "system", .content = system, .content_len = strlen(system)};
+    messages[num_messages++] =
+        (IngotMessage){.role = "user", .content = prompt->text, .content_len = prompt->len};
     struct tm date;
     TRY(find_date(cli, &date));
     IngotError *error = NULL;
