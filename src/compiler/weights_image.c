@@ -21,7 +21,10 @@ static uint64_t type_bytes(const IrType *t) {
 static ImageItem key_of(const IrOp *entry, uint32_t arg) {
     ImageItem key = {.init = ir_func_arg_attr(entry, arg, "ingot.init"),
                      .init_args = ir_func_arg_attr(entry, arg, "ingot.init_args")};
-    if (!key.init) key.param = ir_func_arg_attr(entry, arg, "ingot.param");
+    if (!key.init) {
+        key.param = ir_func_arg_attr(entry, arg, "ingot.param");
+        key.plane = ir_func_arg_attr(entry, arg, "ingot.plane");
+    }
     return key;
 }
 
@@ -30,7 +33,9 @@ const ImageItem *weights_image_find(const WeightsImage *image, const IrOp *entry
     if (!key.init && !key.param) return NULL;
     for (size_t i = 0; i < image->num_items; i++) {
         const ImageItem *item = &image->items[i];
-        if (item->param == key.param && item->init == key.init && item->init_args == key.init_args) return item;
+        if (item->param == key.param && item->plane == key.plane && item->init == key.init &&
+            item->init_args == key.init_args)
+            return item;
     }
     return NULL;
 }
@@ -157,7 +162,7 @@ static Status run_init(const WeightsSource *source, const ImageItem *item, DiagS
 static Status compute_item(const WeightsSource *source, const ImageItem *item, DiagSink *sink, uint8_t *out) {
     if (item->init) return run_init(source, item, sink, out);
     Bytes bytes = {0};
-    Status status = load_param(source, item->param, NULL, sink, &bytes);
+    Status status = load_param(source, item->param, item->plane, sink, &bytes);
     if (status == STATUS_OK && bytes.len != item->len_bytes)
         status = diag_error(sink, DIAG_P0006, (DiagSpan){0}, "a parameter has %llu bytes, %llu are planned",
                             (unsigned long long)bytes.len, (unsigned long long)item->len_bytes);

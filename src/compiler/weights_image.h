@@ -10,6 +10,7 @@
 
 typedef struct ImageItem {
     const IrAttr *param;     // name, or array of names stacked by rows; NULL with init
+    const IrAttr *plane;     // of the parameter's blocks; NULL: as stored
     const IrAttr *init;      // symbol of the init function, NULL without
     const IrAttr *init_args; // array of {param, plane}
     uint64_t offset, len_bytes;
