@@ -153,11 +153,14 @@ def byte_letters():
 
 
 def make_model(path, layers=2, dim=64, ffn=160, heads=4, kv_heads=2, weights="F32", tied=True, seed=1,
-               context=256, head=None):
+               context=256, head=None, vocab_multiple=1):
     """Writes the file; returns the Reference of the same model."""
     rng = random.Random(seed)
     controls = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
     tokens = controls + byte_letters() + ["he", "ll", "hell"]
+    tokens += [f"<pad{i}>" for i in range(-len(tokens) % vocab_multiple)]
+    num_named = len(tokens)
+    tokens += [f"<unused_{i}>" for i in range(-len(tokens) % 16)]  # kernels take rows by 16
     merges = ["h e", "l l", "he ll"]
     head_dim = dim // heads
     metadata = {
@@ -168,7 +171,8 @@ def make_model(path, layers=2, dim=64, ffn=160, heads=4, kv_heads=2, weights="F3
         "llama.attention.layer_norm_rms_epsilon": 1e-5, "llama.rope.dimension_count": head_dim,
         "llama.vocab_size": len(tokens), "tokenizer.ggml.model": "gpt2",
         "tokenizer.ggml.pre": "smollm", "tokenizer.ggml.tokens": tokens,
-        "tokenizer.ggml.token_type": [3] * len(controls) + [1] * (len(tokens) - len(controls)),
+        "tokenizer.ggml.token_type": ([3] * len(controls) + [1] * (num_named - len(controls)) +
+                                      [5] * (len(tokens) - num_named)),
         "tokenizer.ggml.merges": merges, "tokenizer.ggml.bos_token_id": 1,
         "tokenizer.ggml.eos_token_id": 2, "tokenizer.ggml.unknown_token_id": 0,
         "tokenizer.ggml.add_bos_token": False, "tokenizer.chat_template": CHAT_TEMPLATE,
