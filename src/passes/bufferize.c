@@ -1,89 +1,22 @@
 // bufferize: tensors become buffers, in every function of the module.
 //
-//   func @k(%x: tensor<8x32xf32>, %n: index) -> tensor<8x32xf32> attributes {ingot.kernel = "rows"} {
+//   func @k(%x: tensor<8x32xf32>, %n: index) -> tensor<8x32xf32> attributes {ingot.kernel = "rows"}
+//   {
 //     %e = tensor.empty() ...  %r = linalg.generic ins(%x) outs(%e) ...  return %r
 // becomes
 //   func @k(%x: memref<8x32xf32>, %r: memref<8x32xf32>, %n: index, %tile_begin: index,
 //           %tile_end: index) { linalg.generic ins(%x) outs(%r) ...  return }
 //
-// Results are computed where they have to be; values are updated in place where nothing reads the old
-// contents later; else a copy is made and says why (`ingot.copy`). An allocation says why the value is
-// stored at all (`ingot.boundary`). Kernels that prepare weights ("init") keep nothing of a weight's size:
-// their elementwise ops are computed where they are read (bufferize_inline.c).
+// Results are computed where they have to be; values are updated in place where nothing reads the
+// old contents later; else a copy is made and says why (`ingot.copy`). An allocation says why the
+// value is stored at all (`ingot.boundary`). Kernels that prepare weights ("init") keep nothing of
+// a weight's size: their elementwise ops are computed where they are read (bufferize_inline.c).
 // Needs: static shapes, one block per region. Keeps: the order of ops. Exact: yes.
 #include "passes/bufferize.h"
 
 #include <stdlib.h>
 
 #include "passes/pass.h"
-
-static bool is_tensor(const IrValue *value) { return value->type->kind == IR_TYPE_TENSOR; }
-
-static Status refuse(Bufferizer *bz, const IrOp *op, const char *why) {
-    return diag_error(bz->sink, DIAG_P0005, ir_loc_span(op->loc), "bufferize: %s in @%s: %s",
-                      ir_op_info(op->kind)->name, ir_symbol_name(bz->sig->func), why);
-}
-
-// ---------------------------------------------------------------- signatures
-
-static const BufSignature *signature_of(const Bufferizer *bz, const IrOp *func) {
-    for (uint32_t i = 0; i < bz->num_signatures; i++)
-        if (bz->signatures[i].func == func) return &bz->signatures[i];
-    return NULL;
-}
-
-static Status check_static(Bufferizer *bz, const IrOp *func, const IrType *type) {
-    if (type->kind != IR_TYPE_TENSOR) return STATUS_OK;
-    if (ir_type_is_static(type) && type->rank <= BUF_MAX_RANK) return STATUS_OK;
-    return diag_error(bz->sink, DIAG_P0005, ir_loc_span(func->loc),
-                      "bufferize: @%s has a tensor of unknown shape in its signature",
-                      ir_symbol_name(func));
-}
-
-static Status read_tied(Bufferizer *bz, BufSignature *sig, uint32_t arg) {
-    const IrAttr *tied = ir_func_arg_attr(sig->func, arg, "ingot.inout");
-    sig->tied_result[arg] = -1;
-    if (!tied) return STATUS_OK;
-    bool fits = tied->kind == IR_ATTR_INT && tied->i >= 0 && tied->i < sig->num_results &&
-                sig->arg_types[arg]->kind == IR_TYPE_TENSOR &&
-                sig->result_types[tied->i] == sig->arg_types[arg] && sig->tied_arg[tied->i] < 0;
-    if (!fits)
-        return diag_error(bz->sink, DIAG_P0041, ir_loc_span(sig->func->loc),
-                          "@%s: ingot.inout of argument %u names no result of its type",
-                          ir_symbol_name(sig->func), arg);
-    sig->tied_result[arg] = (int32_t)tied->i;
-    sig->tied_arg[tied->i] = (int32_t)arg;
-    return STATUS_OK;
-}
-
-static Status read_signature(Bufferizer *bz, IrOp *func, BufSignature *sig) {
-    const IrType *type = ir_func_type(func);
-    sig->func = func;
-    sig->is_kernel = ir_op_attr(func, "ingot.kernel") != NULL;
-    sig->num_args = type->num_inputs;
-    sig->num_results = type->num_results;
-    sig->arg_types = ARENA_ARRAY(&bz->scratch, const IrType *, type->num_inputs);
-    sig->result_types = ARENA_ARRAY(&bz->scratch, const IrType *, type->num_results);
-    sig->tied_result = ARENA_ARRAY(&bz->scratch, int32_t, type->num_inputs);
-    sig->tied_arg = ARENA_ARRAY(&bz->scratch, int32_t, type->num_results);
-    for (uint32_t i = 0; i < type->num_results; i++) {
-        sig->result_types[i] = type->results[i];
-        sig->tied_arg[i] = -1;
-        TRY(check_static(bz, func, type->results[i]));
-    }
-    for (uint32_t i = 0; i < type->num_inputs; i++) {
-        sig->arg_types[i] = type->inputs[i];
-        TRY(check_static(bz, func, type->inputs[i]));
-        if (sig->is_kernel && ir_type_is_scalar(type->inputs[i]) &&
-            type->inputs[i]->kind != IR_TYPE_INDEX)
-            return diag_error(bz->sink, DIAG_P0041, ir_loc_span(func->loc),
-                              "kernel @%s: argument %u is a scalar but not an index; the kernel "
-                              "interface passes buffers and indices only",
-                              ir_symbol_name(func), i);
-    }
-    for (uint32_t i = 0; i < type->num_inputs; i++) TRY(read_tied(bz, sig, i));
-    return STATUS_OK;
-}
 
 // ---------------------------------------------------------------- arguments
 
@@ -100,7 +33,8 @@ static void make_arguments(Bufferizer *bz, uint32_t *out_num_new) {
     const BufSignature *sig = bz->sig;
     IrBlock *body = bz->body;
     uint32_t num_old = sig->num_args, num = 0;
-    const IrAttr **dicts = ARENA_ARRAY(&bz->scratch, const IrAttr *, num_old + sig->num_results + 2);
+    const IrAttr **dicts =
+        ARENA_ARRAY(&bz->scratch, const IrAttr *, num_old + sig->num_results + 2);
     const IrAttr *old = ir_op_attr(sig->func, "arg_attrs"), *none = ir_attr_dict(m, 0, NULL);
     for (uint32_t i = 0; i < num_old; i++) {
         const IrType *type = sig->arg_types[i];
@@ -143,10 +77,11 @@ static void make_arguments(Bufferizer *bz, uint32_t *out_num_new) {
     *out_num_new = num;
 }
 
-// ---------------------------------------------------------------- cloning what has no tensor results
+// ---------------------------------------------------------------- cloning what has no tensor
+// results
 
-static IrValue *mapped(Bufferizer *bz, IrValue *value) {
-    if (is_tensor(value)) return buf_of(bz, value)->memref;
+IrValue *buf_mapped(Bufferizer *bz, IrValue *value) {
+    if (buf_is_tensor(value)) return buf_of(bz, value)->memref;
     return ir_value_map_get(&bz->map, value);
 }
 
@@ -170,12 +105,13 @@ static Status check_region(Bufferizer *bz, const IrBlock *block) {
     FOR_EACH_OP(op, block) {
         for (uint32_t i = 0; i < op->num_operands; i++) {
             const IrValue *value = ir_op_operand(op, i);
-            if (!is_tensor(value)) continue;
+            if (!buf_is_tensor(value)) continue;
             if (op->kind != IR_TENSOR_EXTRACT || value->index >= bz->num_bufs ||
                 !buf_of(bz, value)->is_set)
-                return refuse(bz, op, "only tensor.extract may use a tensor inside an op's body");
+                return buf_refuse(bz, op,
+                                  "only tensor.extract may use a tensor inside an op's body");
             if (!buf_of(bz, value)->memref)
-                return refuse(bz, op, "reads a tensor whose contents are undefined");
+                return buf_refuse(bz, op, "reads a tensor whose contents are undefined");
         }
         for (uint32_t r = 0; r < op->num_regions; r++)
             for (const IrBlock *inner = op->regions[r].first; inner; inner = inner->next)
@@ -187,8 +123,9 @@ static Status check_region(Bufferizer *bz, const IrBlock *block) {
 static void map_tensors_in(Bufferizer *bz, const IrBlock *block) {
     FOR_EACH_OP(op, block) {
         for (uint32_t i = 0; i < op->num_operands; i++)
-            if (is_tensor(ir_op_operand(op, i)))
-                ir_value_map_set(&bz->map, ir_op_operand(op, i), mapped(bz, ir_op_operand(op, i)));
+            if (buf_is_tensor(ir_op_operand(op, i)))
+                ir_value_map_set(&bz->map, ir_op_operand(op, i),
+                                 buf_mapped(bz, ir_op_operand(op, i)));
         for (uint32_t r = 0; r < op->num_regions; r++)
             for (const IrBlock *inner = op->regions[r].first; inner; inner = inner->next)
                 map_tensors_in(bz, inner);
@@ -197,7 +134,7 @@ static void map_tensors_in(Bufferizer *bz, const IrBlock *block) {
 
 static Status clone_scalar_op(Bufferizer *bz, Builder *b, IrOp *op) {
     for (uint32_t i = 0; i < op->num_operands; i++)
-        if (is_tensor(ir_op_operand(op, i))) return refuse(bz, op, "has a tensor operand");
+        if (buf_is_tensor(ir_op_operand(op, i))) return buf_refuse(bz, op, "has a tensor operand");
     for (uint32_t r = 0; r < op->num_regions; r++)
         for (const IrBlock *inner = op->regions[r].first; inner; inner = inner->next)
             TRY(check_region(bz, inner));
@@ -205,8 +142,10 @@ static Status clone_scalar_op(Bufferizer *bz, Builder *b, IrOp *op) {
         for (const IrBlock *inner = op->regions[r].first; inner; inner = inner->next)
             map_tensors_in(bz, inner);
     IrOp *clone = ir_op_clone(bz->m, op, &bz->map);
-    if (b->before) ir_op_insert_before(clone, b->before);
-    else ir_block_append(b->block, clone);
+    if (b->before)
+        ir_op_insert_before(clone, b->before);
+    else
+        ir_block_append(b->block, clone);
     for (uint32_t r = 0; r < clone->num_regions; r++)
         FOR_EACH_BLOCK(inner, &clone->regions[r]) extracts_to_loads(bz, inner);
     return STATUS_OK;
@@ -226,22 +165,22 @@ static bool reads_out(const IrOp *op, uint32_t i) {
 
 static Status lower_linalg_op(Bufferizer *bz, Builder *b, IrOp *op) {
     IrModule *m = bz->m;
-    if (op->num_operands > BUF_MAX_OPERANDS) return refuse(bz, op, "has too many operands");
+    if (op->num_operands > BUF_MAX_OPERANDS) return buf_refuse(bz, op, "has too many operands");
     for (uint32_t r = 0; r < op->num_regions; r++)
         for (const IrBlock *inner = op->regions[r].first; inner; inner = inner->next)
             TRY(check_region(bz, inner));
     IrValue *operands[BUF_MAX_OPERANDS];
     uint32_t num_ins = op->segments[0];
     for (uint32_t i = 0; i < num_ins; i++) {
-        operands[i] = mapped(bz, ir_op_operand(op, i));
-        if (!operands[i]) return refuse(bz, op, "reads a tensor whose contents are undefined");
+        operands[i] = buf_mapped(bz, ir_op_operand(op, i));
+        if (!operands[i]) return buf_refuse(bz, op, "reads a tensor whose contents are undefined");
     }
     for (uint32_t i = num_ins; i < op->num_operands; i++) {
         IrValue *init = ir_op_operand(op, i), *result = ir_op_result(op, i - num_ins);
-        if (!is_tensor(init)) return refuse(bz, op, "has an output that is no tensor");
+        if (!buf_is_tensor(init)) return buf_refuse(bz, op, "has an output that is no tensor");
         bool reads = reads_out(op, i - num_ins);
         if (reads && !buf_of(bz, init)->memref)
-            return refuse(bz, op, "accumulates onto undefined contents");
+            return buf_refuse(bz, op, "accumulates onto undefined contents");
         Buf out;
         buf_choose(bz, b, op, init, result, reads, false, &out);
         buf_set(bz, result, &out);
@@ -261,8 +200,7 @@ static Status lower_linalg_op(Bufferizer *bz, Builder *b, IrOp *op) {
         map_tensors_in(bz, from);
         IrBlock *to = ir_region_add_block(m, &lowered->regions[r]);
         for (uint32_t i = 0; i < from->num_args; i++)
-            ir_value_map_set(&bz->map, from->args[i],
-                             ir_block_add_arg(m, to, from->args[i]->type));
+            ir_value_map_set(&bz->map, from->args[i], ir_block_add_arg(m, to, from->args[i]->type));
         FOR_EACH_OP(inner, from) ir_block_append(to, ir_op_clone(m, inner, &bz->map));
         extracts_to_loads(bz, to);
     }
@@ -274,7 +212,7 @@ static Status lower_linalg_op(Bufferizer *bz, Builder *b, IrOp *op) {
 static Status lower_slice(Bufferizer *bz, Builder *b, IrOp *op) {
     const Buf *source = buf_of(bz, ir_op_operand(op, 0));
     IrValue *result = ir_op_result(op, 0);
-    if (!ir_type_is_static(result->type)) return refuse(bz, op, "unknown size");
+    if (!ir_type_is_static(result->type)) return buf_refuse(bz, op, "unknown size");
     Buf buf = {.root = BUF_NO_ROOT};
     if (source->memref) {
         buf = *source;
@@ -290,13 +228,13 @@ static Status lower_slice(Bufferizer *bz, Builder *b, IrOp *op) {
 static Status lower_reshape(Bufferizer *bz, Builder *b, IrOp *op) {
     const Buf *source = buf_of(bz, ir_op_operand(op, 0));
     IrValue *result = ir_op_result(op, 0);
-    if (!ir_type_is_static(result->type)) return refuse(bz, op, "unknown size");
+    if (!ir_type_is_static(result->type)) return buf_refuse(bz, op, "unknown size");
     const IrAttr *reassociation = ir_op_attr(op, "reassociation");
     Buf buf = {.root = BUF_NO_ROOT};
     if (source->memref && op->kind == IR_TENSOR_EXPAND_SHAPE) {
         buf = *source;
-        buf.memref = buf_expand(b, source->memref, reassociation, result->type->rank,
-                                result->type->shape);
+        buf.memref =
+            buf_expand(b, source->memref, reassociation, result->type->rank, result->type->shape);
     } else if (source->memref) {
         buf = *source;
         buf.memref = buf_collapse(b, source->memref, reassociation);
@@ -326,18 +264,18 @@ static Status lower_element(Bufferizer *bz, Builder *b, IrOp *op) {
     bool is_insert = op->kind == IR_TENSOR_INSERT;
     uint32_t first = is_insert ? 2 : 1, rank = op->num_operands - first;
     IrValue *indices[BUF_MAX_RANK], *tensor = ir_op_operand(op, first - 1);
-    if (rank > BUF_MAX_RANK) return refuse(bz, op, "rank too large");
-    for (uint32_t i = 0; i < rank; i++) indices[i] = mapped(bz, ir_op_operand(op, first + i));
+    if (rank > BUF_MAX_RANK) return buf_refuse(bz, op, "rank too large");
+    for (uint32_t i = 0; i < rank; i++) indices[i] = buf_mapped(bz, ir_op_operand(op, first + i));
     if (!is_insert) {
         if (!buf_of(bz, tensor)->memref)
-            return refuse(bz, op, "reads a tensor whose contents are undefined");
+            return buf_refuse(bz, op, "reads a tensor whose contents are undefined");
         ir_value_map_set(&bz->map, ir_op_result(op, 0),
                          build_load(b, buf_of(bz, tensor)->memref, rank, indices));
         return STATUS_OK;
     }
     Buf out;
     buf_choose(bz, b, op, tensor, ir_op_result(op, 0), true, false, &out);
-    build_store(b, mapped(bz, ir_op_operand(op, 0)), out.memref, rank, indices);
+    build_store(b, buf_mapped(bz, ir_op_operand(op, 0)), out.memref, rank, indices);
     buf_set(bz, ir_op_result(op, 0), &out);
     return STATUS_OK;
 }
@@ -352,7 +290,7 @@ static Status lower_constant(Bufferizer *bz, Builder *b, IrOp *op) {
     const IrAttr *value = ir_op_attr(op, "value");
     int64_t num = ir_type_num_elems(type);
     if (value->kind != IR_ATTR_DENSE || (!value->is_splat && num > MAX_CONSTANT_ELEMS))
-        return refuse(bz, op, "a table this large has to be an argument");
+        return buf_refuse(bz, op, "a table this large has to be an argument");
     Buf out;
     buf_choose(bz, b, op, NULL, result, false, false, &out);
     buf_set(bz, result, &out);
@@ -362,13 +300,12 @@ static Status lower_constant(Bufferizer *bz, Builder *b, IrOp *op) {
                                  ? ir_attr_float_bits(m, bits, type->elem)
                                  : ir_attr_int(m, (int64_t)bits, type->elem);
         IrNamedAttr attr = {ir_intern(m, "value"), elem};
-        IrValue *scalar = ir_op_result(
-            build_op_full(b, &(IrOpSpec){.kind = IR_ARITH_CONSTANT,
-                                         .num_results = 1,
-                                         .result_types = &type->elem,
-                                         .num_attrs = 1,
-                                         .attrs = &attr}),
-            0);
+        IrValue *scalar = ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_ARITH_CONSTANT,
+                                                                    .num_results = 1,
+                                                                    .result_types = &type->elem,
+                                                                    .num_attrs = 1,
+                                                                    .attrs = &attr}),
+                                       0);
         if (value->is_splat) {
             buf_fill(b, scalar, out.memref);
             return STATUS_OK;
@@ -382,124 +319,6 @@ static Status lower_constant(Bufferizer *bz, Builder *b, IrOp *op) {
     return STATUS_OK;
 }
 
-// ---------------------------------------------------------------- calls
-
-static Status tile_count(Bufferizer *bz, Builder *b, IrOp *call, const BufSignature *callee,
-                         IrValue **out) {
-    const IrAttr *tiles = ir_op_attr(callee->func, "ingot.tiles");
-    const IrAttr *which = ir_op_attr(callee->func, "ingot.tiles_arg");
-    if (!tiles || tiles->kind != IR_ATTR_MAP || tiles->map->num_results != 1 ||
-        tiles->map->num_symbols != 0 || tiles->map->num_dims != (which ? 1u : 0u) ||
-        (which && which->kind != IR_ATTR_INT))
-        return diag_error(bz->sink, DIAG_P0041, ir_loc_span(call->loc),
-                          "kernel @%s does not state its number of tiles as ingot.tiles = "
-                          "affine_map<...> of its ingot.tiles_arg",
-                          ir_symbol_name(callee->func));
-    const IrAffineExpr *expr = tiles->map->results[0];
-    if (!which) {
-        *out = build_index(b, ir_affine_eval(expr, NULL, NULL));
-        return STATUS_OK;
-    }
-    int64_t scalar = 0, constant;
-    IrValue *size = NULL;
-    for (uint32_t i = 0; i < callee->num_args; i++) {
-        if (!ir_type_is_scalar(callee->arg_types[i])) continue;
-        if (scalar++ == which->i) size = mapped(bz, ir_op_operand(call, i));
-    }
-    if (!size || size->type->kind != IR_TYPE_INDEX)
-        return diag_error(bz->sink, DIAG_P0041, ir_loc_span(call->loc),
-                          "kernel @%s: ingot.tiles_arg %lld names none of its scalars",
-                          ir_symbol_name(callee->func), (long long)which->i);
-    if (ir_value_constant_int(size, &constant)) {
-        *out = build_index(b, ir_affine_eval(expr, &constant, NULL));
-        return STATUS_OK;
-    }
-    IrNamedAttr attr = {ir_intern(bz->m, "map"), tiles};
-    const IrType *index = ir_type_index(bz->m);
-    *out = ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_AFFINE_APPLY,
-                                                     .num_operands = 1,
-                                                     .operands = &size,
-                                                     .num_results = 1,
-                                                     .result_types = &index,
-                                                     .num_attrs = 1,
-                                                     .attrs = &attr}),
-                        0);
-    return STATUS_OK;
-}
-
-// The operand as a function takes it: row-major from offset 0.
-static IrValue *call_operand(Bufferizer *bz, Builder *b, const IrType *tensor, IrValue *memref) {
-    const IrType *type = buf_memref_type(bz->m, tensor);
-    if (memref->type == type) return memref;
-    if (buf_is_identity(memref->type)) return build_cast(b, IR_MEMREF_CAST, memref, type);
-    Buf copy = buf_alloc(bz, tensor, "call");
-    buf_copy(b, memref, copy.memref, "call-layout");
-    return copy.memref;
-}
-
-static Status tie_result(Bufferizer *bz, IrOp *op, const BufSignature *callee, uint32_t result) {
-    IrValue *operand = ir_op_operand(op, (uint32_t)callee->tied_arg[result]);
-    const Buf *buf = buf_of(bz, operand);
-    if (!buf->memref || buf->memref->type->has_layout || buf_conflicts(bz, buf, op, operand, true))
-        return diag_error(bz->sink, DIAG_P0042, ir_loc_span(op->loc),
-                          "the call of @%s in @%s updates operand %d in place, but that buffer is "
-                          "read later, or is an argument that is not tied to a result",
-                          ir_symbol_name(callee->func), ir_symbol_name(bz->sig->func),
-                          callee->tied_arg[result]);
-    Buf out = *buf;
-    buf_set(bz, ir_op_result(op, result), &out);
-    return STATUS_OK;
-}
-
-static Status lower_call(Bufferizer *bz, Builder *b, IrOp *op) {
-    const BufSignature *callee = signature_of(bz, ir_call_callee(bz->m, op));
-    if (!callee) return refuse(bz, op, "calls a function without a body");
-    uint32_t num = 0, num_scalar_results = 0;
-    IrValue **operands =
-        ARENA_ARRAY(&bz->scratch, IrValue *, callee->num_args + callee->num_results + 2);
-    const IrType **types = ARENA_ARRAY(&bz->scratch, const IrType *, callee->num_results);
-    for (uint32_t i = 0; i < callee->num_args; i++) {
-        IrValue *operand = ir_op_operand(op, i);
-        if (ir_type_is_scalar(callee->arg_types[i])) continue;
-        IrValue *memref = mapped(bz, operand);
-        if (!memref) memref = buf_alloc(bz, operand->type, "call").memref; // undefined contents
-        bool was_tensor = is_tensor(operand);
-        operands[num++] = was_tensor ? call_operand(bz, b, operand->type, memref) : memref;
-    }
-    for (uint32_t i = 0; i < callee->num_results; i++) {
-        if (callee->result_types[i]->kind != IR_TYPE_TENSOR) {
-            types[num_scalar_results++] = callee->result_types[i];
-        } else if (callee->tied_arg[i] >= 0) {
-            TRY(tie_result(bz, op, callee, i));
-        } else {
-            Buf out;
-            buf_choose(bz, b, op, NULL, ir_op_result(op, i), false, true, &out);
-            buf_set(bz, ir_op_result(op, i), &out);
-            operands[num++] = out.memref;
-        }
-    }
-    for (uint32_t i = 0; i < callee->num_args; i++)
-        if (ir_type_is_scalar(callee->arg_types[i]))
-            operands[num++] = mapped(bz, ir_op_operand(op, i));
-    if (callee->is_kernel) {
-        operands[num++] = build_index(b, 0);
-        TRY(tile_count(bz, b, op, callee, &operands[num]));
-        num++;
-    }
-    IrOp *call = build_op_full(b, &(IrOpSpec){.kind = IR_FUNC_CALL,
-                                              .loc = op->loc,
-                                              .num_operands = num,
-                                              .operands = operands,
-                                              .num_results = num_scalar_results,
-                                              .result_types = types,
-                                              .num_attrs = op->num_attrs,
-                                              .attrs = op->attrs});
-    for (uint32_t i = 0, next = 0; i < callee->num_results; i++)
-        if (callee->result_types[i]->kind != IR_TYPE_TENSOR)
-            ir_value_map_set(&bz->map, ir_op_result(op, i), ir_op_result(call, next++));
-    return STATUS_OK;
-}
-
 // ---------------------------------------------------------------- control flow
 
 static Status lower_block(Bufferizer *bz, Builder *b, IrBlock *block);
@@ -509,9 +328,10 @@ static bool is_there(const Buf *from, const Buf *target) {
     return from->root == target->root && from->is_all && target->is_all;
 }
 
-// At the end of a region: values that are not yet where the op's results live are copied there; through a
-// buffer of their own if another copy overwrites where they come from.
-static void move_to(Bufferizer *bz, Builder *b, const IrOp *yield, uint32_t num, const Buf *targets) {
+// At the end of a region: values that are not yet where the op's results live are copied there;
+// through a buffer of their own if another copy overwrites where they come from.
+static void move_to(Bufferizer *bz, Builder *b, const IrOp *yield, uint32_t num,
+                    const Buf *targets) {
     IrValue **sources = ARENA_ARRAY(&bz->scratch, IrValue *, num);
     for (uint32_t i = 0; i < num; i++) {
         if (!targets[i].memref) continue;
@@ -538,8 +358,8 @@ static Status lower_for(Bufferizer *bz, Builder *b, IrOp *op) {
     IrBlock *body = ir_op_block(op, 0);
     for (uint32_t i = 0; i < num; i++) {
         IrValue *init = ir_op_operand(op, 3 + i);
-        if (!is_tensor(init)) {
-            scalars[num_scalars++] = mapped(bz, init);
+        if (!buf_is_tensor(init)) {
+            scalars[num_scalars++] = buf_mapped(bz, init);
             continue;
         }
         buf_choose(bz, b, op, init, ir_op_result(op, i), true, false, &targets[i]);
@@ -547,8 +367,9 @@ static Status lower_for(Bufferizer *bz, Builder *b, IrOp *op) {
         buf_set(bz, body->args[1 + i], &targets[i]);
     }
     Builder inner;
-    IrOp *loop = build_for(b, mapped(bz, ir_op_operand(op, 0)), mapped(bz, ir_op_operand(op, 1)),
-                           mapped(bz, ir_op_operand(op, 2)), num_scalars, scalars, &inner);
+    IrOp *loop =
+        build_for(b, buf_mapped(bz, ir_op_operand(op, 0)), buf_mapped(bz, ir_op_operand(op, 1)),
+                  buf_mapped(bz, ir_op_operand(op, 2)), num_scalars, scalars, &inner);
     loop->loc = op->loc;
     IrOp *outside = bz->alloc_before;
     if (loop->block == bz->body) bz->alloc_before = loop;
@@ -564,7 +385,7 @@ static Status lower_for(Bufferizer *bz, Builder *b, IrOp *op) {
     move_to(bz, &inner, yield, num, targets);
     bz->alloc_before = outside;
     for (uint32_t i = 0, next = 0; i < num; i++)
-        if (!targets[i].memref) scalars[next++] = mapped(bz, ir_op_operand(yield, i));
+        if (!targets[i].memref) scalars[next++] = buf_mapped(bz, ir_op_operand(yield, i));
     inner.loc = yield->loc;
     build_yield(&inner, IR_SCF_YIELD, num_scalars, scalars);
     for (uint32_t i = 0; i < num; i++)
@@ -579,7 +400,7 @@ static Status lower_if(Bufferizer *bz, Builder *b, IrOp *op) {
     IrValue **scalars = ARENA_ARRAY(&bz->scratch, IrValue *, num);
     for (uint32_t i = 0; i < num; i++) {
         IrValue *result = ir_op_result(op, i);
-        if (!is_tensor(result)) {
+        if (!buf_is_tensor(result)) {
             types[num_scalars++] = result->type;
             continue;
         }
@@ -587,7 +408,7 @@ static Status lower_if(Bufferizer *bz, Builder *b, IrOp *op) {
         targets[i].placed_for = NULL;
         *buf_of(bz, result) = targets[i]; // enters the root's list when it has a value
     }
-    IrValue *cond = mapped(bz, ir_op_operand(op, 0));
+    IrValue *cond = buf_mapped(bz, ir_op_operand(op, 0));
     IrOp *branch = build_op_full(b, &(IrOpSpec){.kind = IR_SCF_IF,
                                                 .loc = op->loc,
                                                 .num_operands = 1,
@@ -606,13 +427,15 @@ static Status lower_if(Bufferizer *bz, Builder *b, IrOp *op) {
         const IrOp *yield = ir_block_terminator(op->regions[r].first);
         move_to(bz, &inner, yield, num, targets);
         for (uint32_t i = 0, next = 0; i < num; i++)
-            if (!targets[i].memref) scalars[next++] = mapped(bz, ir_op_operand(yield, i));
+            if (!targets[i].memref) scalars[next++] = buf_mapped(bz, ir_op_operand(yield, i));
         build_yield(&inner, IR_SCF_YIELD, num_scalars, scalars);
     }
     bz->alloc_before = outside;
     for (uint32_t i = 0, next = 0; i < num; i++) {
-        if (targets[i].memref) buf_set(bz, ir_op_result(op, i), &targets[i]);
-        else ir_value_map_set(&bz->map, ir_op_result(op, i), ir_op_result(branch, next++));
+        if (targets[i].memref)
+            buf_set(bz, ir_op_result(op, i), &targets[i]);
+        else
+            ir_value_map_set(&bz->map, ir_op_result(op, i), ir_op_result(branch, next++));
     }
     return STATUS_OK;
 }
@@ -622,7 +445,8 @@ static Status lower_return(Bufferizer *bz, Builder *b, IrOp *op) {
     IrValue **scalars = ARENA_ARRAY(&bz->scratch, IrValue *, op->num_operands);
     uint32_t num = 0;
     for (uint32_t i = 0; i < op->num_operands; i++)
-        if (!is_tensor(ir_op_operand(op, i))) scalars[num++] = mapped(bz, ir_op_operand(op, i));
+        if (!buf_is_tensor(ir_op_operand(op, i)))
+            scalars[num++] = buf_mapped(bz, ir_op_operand(op, i));
     build_op(b, IR_FUNC_RETURN, num, scalars, NULL);
     return STATUS_OK;
 }
@@ -631,7 +455,7 @@ static Status lower_op(Bufferizer *bz, Builder *b, IrOp *op) {
     for (uint32_t i = 0; i < op->num_results; i++) {
         const IrType *type = op->results[i].type;
         if (type->kind == IR_TYPE_TENSOR && (!ir_type_is_static(type) || type->rank > BUF_MAX_RANK))
-            return refuse(bz, op, "its result has an unknown size");
+            return buf_refuse(bz, op, "its result has an unknown size");
     }
     switch (op->kind) {
     case IR_TENSOR_EMPTY:
@@ -641,13 +465,13 @@ static Status lower_op(Bufferizer *bz, Builder *b, IrOp *op) {
         int64_t dim;
         const IrType *type = ir_op_operand(op, 0)->type;
         if (!ir_value_constant_int(ir_op_operand(op, 1), &dim) || dim < 0 || dim >= type->rank)
-            return refuse(bz, op, "of a dimension that is no constant");
+            return buf_refuse(bz, op, "of a dimension that is no constant");
         ir_value_map_set(&bz->map, ir_op_result(op, 0), build_index(b, type->shape[dim]));
         return STATUS_OK;
     }
     case IR_TENSOR_CAST: {
         if (ir_op_operand(op, 0)->type != ir_op_result(op, 0)->type)
-            return refuse(bz, op, "between different types");
+            return buf_refuse(bz, op, "between different types");
         Buf same = *buf_of(bz, ir_op_operand(op, 0));
         buf_set(bz, ir_op_result(op, 0), &same);
         return STATUS_OK;
@@ -660,10 +484,10 @@ static Status lower_op(Bufferizer *bz, Builder *b, IrOp *op) {
     case IR_TENSOR_INSERT: return lower_element(bz, b, op);
     case IR_SCF_FOR: return lower_for(bz, b, op);
     case IR_SCF_IF: return lower_if(bz, b, op);
-    case IR_FUNC_CALL: return lower_call(bz, b, op);
+    case IR_FUNC_CALL: return buf_lower_call(bz, b, op);
     case IR_FUNC_RETURN: return lower_return(bz, b, op);
     case IR_ARITH_CONSTANT:
-        if (is_tensor(ir_op_result(op, 0))) return lower_constant(bz, b, op);
+        if (buf_is_tensor(ir_op_result(op, 0))) return lower_constant(bz, b, op);
         return clone_scalar_op(bz, b, op);
     default: break;
     }
@@ -672,7 +496,8 @@ static Status lower_op(Bufferizer *bz, Builder *b, IrOp *op) {
         return lower_linalg_op(bz, b, op);
     }
     for (uint32_t i = 0; i < op->num_results; i++)
-        if (is_tensor(ir_op_result(op, i))) return refuse(bz, op, "no buffer form is known");
+        if (buf_is_tensor(ir_op_result(op, i)))
+            return buf_refuse(bz, op, "no buffer form is known");
     return clone_scalar_op(bz, b, op);
 }
 
@@ -698,7 +523,7 @@ static void number_ops(Bufferizer *bz, const IrBlock *block, uint32_t *next) {
 
 static bool has_tensor(const IrOp *op) {
     for (uint32_t i = 0; i < op->num_operands; i++)
-        if (is_tensor(ir_op_operand(op, i))) return true;
+        if (buf_is_tensor(ir_op_operand(op, i))) return true;
     for (uint32_t i = 0; i < op->num_results; i++)
         if (op->results[i].type->kind == IR_TYPE_TENSOR) return true;
     for (uint32_t r = 0; r < op->num_regions; r++)
@@ -792,7 +617,7 @@ Status pass_bufferize(IrModule *m, DiagSink *sink) {
     FOR_EACH_OP(op, ir_module_body(m)) {
         if (op->kind != IR_FUNC_FUNC || !ir_func_body(op)) continue;
         BufSignature *sig = &bz.signatures[bz.num_signatures++];
-        status = read_signature(&bz, op, sig);
+        status = buf_read_signature(&bz, op, sig);
         if (status != STATUS_OK) goto done;
     }
     for (uint32_t i = 0; i < bz.num_signatures; i++) {

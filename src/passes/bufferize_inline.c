@@ -1,5 +1,6 @@
-// Values of a kernel that would need a buffer as large as a weight are computed where they are read: the
-// body of an elementwise producer moves into its readers, through reshapes and slices in between.
+// Values of a kernel that would need a buffer as large as a weight are computed where they are
+// read: the body of an elementwise producer moves into its readers, through reshapes and slices in
+// between.
 //
 //   %c = generic {(n, b, h, j)} ins(%q) { nibble h of the byte }  -> tensor<48x6x2x16xi8>
 //   %d = collapse_shape %c [[0], [1], [2, 3]]
@@ -78,7 +79,8 @@ static void through_expand(IrModule *m, const IrOp *op, const IrAffineExpr **ind
 }
 
 static bool through_slice(IrModule *m, const IrOp *op, const IrAffineExpr **indices) {
-    const IrAttr *offsets = ir_op_attr(op, "static_offsets"), *sizes = ir_op_attr(op, "static_sizes"),
+    const IrAttr *offsets = ir_op_attr(op, "static_offsets"),
+                 *sizes = ir_op_attr(op, "static_sizes"),
                  *strides = ir_op_attr(op, "static_strides");
     const IrAffineExpr *out[BUF_MAX_RANK];
     bool kept[BUF_MAX_RANK];
@@ -115,7 +117,8 @@ static bool is_producer(IrModule *m, const IrOp *op) {
 static IrOp *find_producer(IrModule *m, IrValue *value, const IrAffineExpr **indices) {
     for (;;) {
         IrOp *op = value->def_op;
-        if (!op || value->type->kind != IR_TYPE_TENSOR || value->type->rank > BUF_MAX_RANK) return NULL;
+        if (!op || value->type->kind != IR_TYPE_TENSOR || value->type->rank > BUF_MAX_RANK)
+            return NULL;
         switch (op->kind) {
         case IR_TENSOR_COLLAPSE_SHAPE: through_collapse(m, op, indices); break;
         case IR_TENSOR_EXPAND_SHAPE: through_expand(m, op, indices); break;
@@ -300,7 +303,8 @@ static IrOp *take_producer(IrModule *m, IrOp *reader) {
 static void erase_dead(IrModule *m, IrBlock *block) {
     for (IrOp *op = block->last, *prev; op; op = prev) {
         prev = op->prev;
-        bool is_pure = (ir_op_info(op->kind)->traits & (IR_PURE | IR_LINALG)) && op->num_results > 0;
+        bool is_pure =
+            (ir_op_info(op->kind)->traits & (IR_PURE | IR_LINALG)) && op->num_results > 0;
         for (uint32_t i = 0; i < op->num_results; i++) is_pure &= !op->results[i].first_use;
         if (is_pure) ir_op_erase(m, op);
     }

@@ -1,5 +1,6 @@
 // Which memory a tensor value gets in the bufferize pass: in place of the value it replaces where
-// nothing reads that one later, else straight into the place it has to end up in, else a new buffer.
+// nothing reads that one later, else straight into the place it has to end up in, else a new
+// buffer.
 #include "passes/bufferize.h"
 
 #include <string.h>
@@ -38,7 +39,8 @@ BufWindow buf_slice_window(const Bufferizer *bz, const Buf *base, const IrOp *sl
     const IrAttr *offsets = ir_op_attr(slice, "static_offsets");
     const IrAttr *sizes = ir_op_attr(slice, "static_sizes");
     const IrAttr *strides = ir_op_attr(slice, "static_strides");
-    // Only slices of a whole root are followed; of a smaller window the bound of the window is kept.
+    // Only slices of a whole root are followed; of a smaller window the bound of the window is
+    // kept.
     if (!window.is_known || base->memref->type->rank != root->rank) return window;
     for (uint32_t d = 0; d < root->rank; d++) {
         if (base->memref->type->shape[d] != root->shape[d]) return window;
@@ -111,8 +113,10 @@ static bool own_use_conflicts(const Bufferizer *bz, const IrOp *op, const IrValu
     for (uint32_t i = 0; i < op->num_operands; i++) {
         if (ir_op_operand(op, i) != value) continue;
         bool is_out = is_linalg ? i >= op->segments[0] : value == consumed;
-        if (is_out) num_replaced++;
-        else num_read++;
+        if (is_out)
+            num_replaced++;
+        else
+            num_read++;
     }
     if (num_replaced > 1 || (num_replaced == 1 && value != consumed)) return true;
     return num_read > 0 && !input_survives(bz, op, value);
@@ -203,8 +207,8 @@ static bool dest_in_slice(Bufferizer *bz, Builder *b, const IrOp *insert, const 
     if (!slice_operands_visible(bz, insert, at)) return false;
     const Buf *dest = buf_of(bz, ir_op_operand(insert, 1));
     Buf base = *dest;
-    if (!base.memref && (!starts_empty(insert) ||
-                         !find_dest(bz, b, ir_op_result(insert, 0), at, depth, &base)))
+    if (!base.memref &&
+        (!starts_empty(insert) || !find_dest(bz, b, ir_op_result(insert, 0), at, depth, &base)))
         return false;
     if (!bz->roots[base.root].is_writable) return false;
     out->window = buf_slice_window(bz, &base, insert);
@@ -232,14 +236,12 @@ static bool dest_of_use(Bufferizer *bz, Builder *b, const IrOperand *use, const 
     case IR_TENSOR_INSERT_SLICE:
         if (i == 0) return dest_in_slice(bz, b, user, at, depth, out);
         return i == 1 && find_dest(bz, b, ir_op_result(user, 0), at, depth, out);
-    case IR_TENSOR_INSERT:
-        return i == 1 && find_dest(bz, b, ir_op_result(user, 0), at, depth, out);
+    case IR_TENSOR_INSERT: return i == 1 && find_dest(bz, b, ir_op_result(user, 0), at, depth, out);
     case IR_SCF_FOR: return i >= 3 && find_dest(bz, b, ir_op_result(user, i - 3), at, depth, out);
     case IR_SCF_YIELD: {
         const IrOp *parent = ir_op_parent(user);
-        const IrValue *target = parent->kind == IR_SCF_FOR
-                                    ? ir_op_block(parent, 0)->args[1 + i]
-                                    : ir_op_result(parent, i);
+        const IrValue *target = parent->kind == IR_SCF_FOR ? ir_op_block(parent, 0)->args[1 + i]
+                                                           : ir_op_result(parent, i);
         if (!buf_of(bz, target)->memref) return false;
         *out = *buf_of(bz, target);
         return true;
@@ -263,7 +265,8 @@ static bool find_dest(Bufferizer *bz, Builder *b, const IrValue *value, const Ir
     return false;
 }
 
-bool buf_find_dest(Bufferizer *bz, Builder *b, const IrValue *value, const IrOp *at, Buf *out_place) {
+bool buf_find_dest(Bufferizer *bz, Builder *b, const IrValue *value, const IrOp *at,
+                   Buf *out_place) {
     return find_dest(bz, b, value, at, 0, out_place);
 }
 
@@ -298,6 +301,5 @@ void buf_choose(Bufferizer *bz, Builder *b, const IrOp *op, const IrValue *init,
     }
     if (!is_copied || out->memref == from->memref) return;
     bool is_writable = bz->roots[from->root].is_writable;
-    buf_copy(b, from->memref, out->memref,
-             is_writable ? "read-after-write" : "read-only-argument");
+    buf_copy(b, from->memref, out->memref, is_writable ? "read-after-write" : "read-only-argument");
 }

@@ -26,9 +26,9 @@ static IrValue *reshape(Builder *b, IrOpKind kind, IrValue *memref, const IrAttr
     IrNamedAttr attrs[2] = {{ir_intern(m, "reassociation"), reassociation}};
     uint32_t num_attrs = 1;
     if (kind == IR_MEMREF_EXPAND_SHAPE)
-        attrs[num_attrs++] = (IrNamedAttr){
-            ir_intern(m, "static_output_shape"),
-            ir_attr_dense_array(m, ir_type_int(m, 64), type->rank, type->shape)};
+        attrs[num_attrs++] =
+            (IrNamedAttr){ir_intern(m, "static_output_shape"),
+                          ir_attr_dense_array(m, ir_type_int(m, 64), type->rank, type->shape)};
     IrOp *op = build_op_full(b, &(IrOpSpec){.kind = kind,
                                             .num_operands = 1,
                                             .operands = &memref,
@@ -58,8 +58,8 @@ IrValue *buf_expand(Builder *b, IrValue *memref, const IrAttr *reassociation, ui
                 if (stride != IR_DYNAMIC) stride *= shape[d];
             }
         }
-        to = ir_type_memref_strided(b->m, rank, shape, from->elem, new_strides, offset,
-                                    from->space);
+        to =
+            ir_type_memref_strided(b->m, rank, shape, from->elem, new_strides, offset, from->space);
     }
     return reshape(b, IR_MEMREF_EXPAND_SHAPE, memref, reassociation, to);
 }
@@ -78,17 +78,18 @@ IrValue *buf_collapse(Builder *b, IrValue *memref, const IrAttr *reassociation) 
         for (uint32_t d = end; d-- > dim;) {
             shape[g] *= from->shape[d];
             if (from->shape[d] == 1) continue;
-            if (expected == IR_DYNAMIC) new_strides[g] = strides[d];
-            else if (strides[d] != expected) return NULL;
+            if (expected == IR_DYNAMIC)
+                new_strides[g] = strides[d];
+            else if (strides[d] != expected)
+                return NULL;
             if (strides[d] == IR_DYNAMIC) return NULL;
             expected = strides[d] * from->shape[d];
         }
         dim = end;
     }
-    const IrType *to = from->has_layout
-                           ? ir_type_memref_strided(b->m, rank, shape, from->elem, new_strides,
-                                                    offset, from->space)
-                           : ir_type_memref(b->m, rank, shape, from->elem);
+    const IrType *to = from->has_layout ? ir_type_memref_strided(b->m, rank, shape, from->elem,
+                                                                 new_strides, offset, from->space)
+                                        : ir_type_memref(b->m, rank, shape, from->elem);
     return reshape(b, IR_MEMREF_COLLAPSE_SHAPE, memref, reassociation, to);
 }
 
@@ -122,7 +123,8 @@ IrValue *buf_subview(Bufferizer *bz, Builder *b, IrValue *base, const IrOp *slic
         int64_t at = offsets->values[d], step = strides->values[d];
         if (offset == IR_DYNAMIC || at == IR_DYNAMIC || from_strides[d] == IR_DYNAMIC)
             offset = IR_DYNAMIC;
-        else offset += at * from_strides[d];
+        else
+            offset += at * from_strides[d];
         if (!kept[d]) continue;
         shape[out_rank] = sizes->values[d];
         out_strides[out_rank++] = step == IR_DYNAMIC || from_strides[d] == IR_DYNAMIC
@@ -163,7 +165,8 @@ static bool has_reduction(const IrOp *op) {
     return false;
 }
 
-// Why a value between two ops is stored: the first reason that applies (docs/ir.md, fusion boundaries).
+// Why a value between two ops is stored: the first reason that applies (docs/ir.md, fusion
+// boundaries).
 const char *buf_boundary_reason(const IrValue *tensor) {
     uint32_t num_users = 0;
     const IrOp *user = NULL;

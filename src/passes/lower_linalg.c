@@ -47,7 +47,8 @@ static void generalize_all(IrModule *m, IrBlock *block) {
     FOR_EACH_OP_SAFE(op, block) {
         if (op->kind == IR_MEMREF_COPY && ir_op_operand(op, 1)->type->rank <= LL_MAX_LOOPS)
             copy_to_generic(m, op);
-        else if (ir_op_info(op->kind)->traits & IR_LINALG) ir_linalg_generalize(m, op);
+        else if (ir_op_info(op->kind)->traits & IR_LINALG)
+            ir_linalg_generalize(m, op);
         else
             for (uint32_t r = 0; r < op->num_regions; r++)
                 FOR_EACH_BLOCK(inner, &op->regions[r]) generalize_all(m, inner);
@@ -56,7 +57,8 @@ static void generalize_all(IrModule *m, IrBlock *block) {
 
 // ---------------------------------------------------------------- buffers of the kernel
 
-// An allocation becomes a stack buffer at the top of the function, without its rows if it is shrunk.
+// An allocation becomes a stack buffer at the top of the function, without its rows if it is
+// shrunk.
 static Status emit_alloc(LowerLinalg *ll, IrOp *op) {
     IrValue *old = ir_op_result(op, 0);
     const IrType *type = old->type;
@@ -109,9 +111,9 @@ static IrValue *shrunk_subview(LowerLinalg *ll, const IrOp *op, IrValue *source,
             operands[spec.num_operands++] = operand;
             spec.segments[i + 1]++;
         }
-        attrs[i] = (IrNamedAttr){ir_intern(m, names[i]),
-                                 ir_attr_dense_array(m, ir_type_int(m, 64), old->num_values - 1,
-                                                     old->values + 1)};
+        attrs[i] = (IrNamedAttr){
+            ir_intern(m, names[i]),
+            ir_attr_dense_array(m, ir_type_int(m, 64), old->num_values - 1, old->values + 1)};
     }
     const IrType *to = op->results[0].type;
     uint32_t skip = drops_row ? 0 : 1, rank = to->rank - skip, out = 0;
@@ -123,13 +125,14 @@ static IrValue *shrunk_subview(LowerLinalg *ll, const IrOp *op, IrValue *source,
         int64_t at = attrs[0].attr->values[d], step = attrs[2].attr->values[d];
         if (offset == IR_DYNAMIC || at == IR_DYNAMIC || from_strides[d] == IR_DYNAMIC)
             offset = IR_DYNAMIC;
-        else offset += at * from_strides[d];
+        else
+            offset += at * from_strides[d];
         if (!kept[d + 1]) continue;
         bool is_known = step != IR_DYNAMIC && from_strides[d] != IR_DYNAMIC;
         strides[out++] = is_known ? step * from_strides[d] : IR_DYNAMIC;
     }
-    const IrType *type = ir_type_memref_strided(m, rank, to->shape + skip, to->elem, strides,
-                                                offset, to->space);
+    const IrType *type =
+        ir_type_memref_strided(m, rank, to->shape + skip, to->elem, strides, offset, to->space);
     spec.operands = operands;
     spec.result_types = &type;
     spec.attrs = attrs;
@@ -151,7 +154,8 @@ static IrValue *shrunk_reshape(LowerLinalg *ll, const IrOp *op, IrValue *source)
     return buf_expand(&ll->b, source, reassociation, to->rank - 1, to->shape + 1);
 }
 
-// A view of a buffer that has lost its first dimension. It has lost it too, unless it cuts out one row.
+// A view of a buffer that has lost its first dimension. It has lost it too, unless it cuts out one
+// row.
 static void emit_shrunk_view(LowerLinalg *ll, IrOp *op) {
     IrValue *source = ll_memref(ll, ir_op_operand(op, 0)), *view = source;
     bool drops_row = false;
@@ -196,7 +200,8 @@ static bool views_keep_first_dim(const IrValue *memref) {
 }
 
 static bool is_row_item(const LlItem *item, int64_t rows) {
-    return item->is_loop || (item->num_loops > 0 && item->is_parallel[0] && item->ranges[0] == rows);
+    return item->is_loop ||
+           (item->num_loops > 0 && item->is_parallel[0] && item->ranges[0] == rows);
 }
 
 static bool is_pinned_to_row(const LlAccess *access) {
@@ -224,7 +229,9 @@ static void shrink_rows(LowerLinalg *ll, const LlItem *items, uint32_t num_items
 
 // ---------------------------------------------------------------- blocks
 
-static IrValue *mapped(LowerLinalg *ll, IrValue *value) { return ir_value_map_get(&ll->map, value); }
+static IrValue *mapped(LowerLinalg *ll, IrValue *value) {
+    return ir_value_map_get(&ll->map, value);
+}
 
 static void append_clone(LowerLinalg *ll, const IrOp *op) {
     ir_block_append(ll->b.block, ir_op_clone(ll->m, op, &ll->map));
@@ -326,8 +333,10 @@ static Status collect(LowerLinalg *ll, IrOp *op) {
 }
 
 static void emit_view(LowerLinalg *ll, IrOp *op) {
-    if (ll->is_shrunk[ir_op_operand(op, 0)->index]) emit_shrunk_view(ll, op);
-    else append_clone(ll, op);
+    if (ll->is_shrunk[ir_op_operand(op, 0)->index])
+        emit_shrunk_view(ll, op);
+    else
+        append_clone(ll, op);
 }
 
 static Status emit_block_op(LowerLinalg *ll, IrOp *op) {
@@ -420,8 +429,8 @@ static bool is_row_loop(const IrOp *op) {
            ir_value_constant_int(ir_op_operand(op, 2), &step) && step == 1;
 }
 
-// Sorts the items into those done once by every worker, before, and those done row by row. False: the op
-// in *out_culprit stands against it.
+// Sorts the items into those done once by every worker, before, and those done row by row. False:
+// the op in *out_culprit stands against it.
 static bool split_rows(LlItem *items, uint32_t num, int64_t rows, LlItem **out_before,
                        uint32_t *out_num_before, LlItem **out_rows, uint32_t *out_num_rows,
                        const IrOp **out_culprit) {
@@ -510,9 +519,9 @@ static Status emit_row_kernel(LowerLinalg *ll, const OldBody *old, LlItem **befo
 // All work in tile 0.
 static Status emit_whole_kernel(LowerLinalg *ll, const OldBody *old) {
     IrValue *zero = ll_index(ll, 0);
-    IrValue *cond = build_binary(&ll->b, IR_ARITH_ANDI,
-                                 build_cmpi(&ll->b, "eq", ll->tile_begin, zero),
-                                 build_cmpi(&ll->b, "sgt", ll->tile_end, zero));
+    IrValue *cond =
+        build_binary(&ll->b, IR_ARITH_ANDI, build_cmpi(&ll->b, "eq", ll->tile_begin, zero),
+                     build_cmpi(&ll->b, "sgt", ll->tile_end, zero));
     IrOp *branch = build_op_full(&ll->b, &(IrOpSpec){.kind = IR_SCF_IF,
                                                      .num_operands = 1,
                                                      .operands = &cond,
@@ -578,8 +587,8 @@ static Status lower_body(LowerLinalg *ll, const OldBody *old, bool must_be_rows)
             TRY(ll_make_item(ll, old->ops[i], &items[num++]));
     splits = splits && loads_are_inputs(old, items, num, &culprit);
     int64_t num_of_rows = count_rows(items, num);
-    splits = splits && split_rows(items, num, num_of_rows, before, &num_before, rows, &num_rows,
-                                  &culprit);
+    splits = splits &&
+             split_rows(items, num, num_of_rows, before, &num_before, rows, &num_rows, &culprit);
     if (splits && (must_be_rows || tiles_are_rows(ll->func, num_of_rows))) {
         shrink_rows(ll, items, num, num_of_rows);
         return emit_row_kernel(ll, old, before, num_before, rows, num_rows, num_of_rows);
@@ -603,8 +612,10 @@ static bool is_dead_buffer(const IrValue *memref) {
 static void erase_dead_buffer(IrModule *m, IrValue *memref) {
     while (memref->first_use) {
         IrOp *user = memref->first_use->owner;
-        if (ll_is_view(user)) erase_dead_buffer(m, ir_op_result(user, 0));
-        else ir_op_erase(m, user);
+        if (ll_is_view(user))
+            erase_dead_buffer(m, ir_op_result(user, 0));
+        else
+            ir_op_erase(m, user);
     }
     ir_op_erase(m, memref->def_op);
 }
@@ -692,7 +703,8 @@ Status pass_lower_linalg(IrModule *m, DiagSink *sink) {
             kernel->kind != IR_ATTR_STRING)
             continue;
         bool is_rows = str_equal(kernel->str, "rows");
-        if (!is_rows && !str_equal(kernel->str, "whole") && !str_equal(kernel->str, "init")) continue;
+        if (!is_rows && !str_equal(kernel->str, "whole") && !str_equal(kernel->str, "init"))
+            continue;
         if (!has_linalg(ir_func_body(op))) continue; // lowered already
         arena_init(&ll.scratch);
         status = lower_kernel(&ll, op, is_rows);

@@ -1,4 +1,5 @@
-// Who touches which buffer under which loop: what decides whether ops may share a loop. See lower_linalg.h.
+// Who touches which buffer under which loop: what decides whether ops may share a loop. See
+// lower_linalg.h.
 #include <string.h>
 
 #include "passes/bufferize.h"
@@ -10,7 +11,8 @@ bool ll_is_view(const IrOp *op) {
            op->kind == IR_MEMREF_REINTERPRET_CAST;
 }
 
-// The one dimension of a reassociation group that is not 1; the only one of a group of one; -1 if several.
+// The one dimension of a reassociation group that is not 1; the only one of a group of one; -1 if
+// several.
 static int32_t only_dim(const int64_t *shape, uint32_t start, uint32_t end) {
     if (end - start == 1) return (int32_t)start;
     int32_t found = -1;
@@ -48,7 +50,8 @@ static void subview_kept(const IrOp *op, bool *out_kept) {
 
 static void subview_dims(const IrOp *op, const int32_t *source_dims, int32_t *out_dims) {
     const IrType *source = ir_op_operand(op, 0)->type;
-    const IrAttr *offsets = ir_op_attr(op, "static_offsets"), *sizes = ir_op_attr(op, "static_sizes"),
+    const IrAttr *offsets = ir_op_attr(op, "static_offsets"),
+                 *sizes = ir_op_attr(op, "static_sizes"),
                  *strides = ir_op_attr(op, "static_strides");
     bool kept[LL_MAX_RANK];
     subview_kept(op, kept);
@@ -71,11 +74,14 @@ bool ll_view_dims(const IrValue *view, const IrValue **out_root, int32_t *out_ro
     }
     int32_t source[LL_MAX_RANK];
     if (!ll_view_dims(ir_op_operand(op, 0), out_root, source)) return false;
-    if (op->kind == IR_MEMREF_CAST) memcpy(out_root_dims, source, sizeof source);
-    else if (op->kind == IR_MEMREF_SUBVIEW) subview_dims(op, source, out_root_dims);
+    if (op->kind == IR_MEMREF_CAST)
+        memcpy(out_root_dims, source, sizeof source);
+    else if (op->kind == IR_MEMREF_SUBVIEW)
+        subview_dims(op, source, out_root_dims);
     else if (op->kind == IR_MEMREF_REINTERPRET_CAST)
         for (uint32_t d = 0; d < view->type->rank; d++) out_root_dims[d] = -1;
-    else reshape_dims(op, source, out_root_dims);
+    else
+        reshape_dims(op, source, out_root_dims);
     return true;
 }
 
@@ -94,8 +100,7 @@ static LlAccess *add_access(Collector *c, const IrValue *memref, bool writes) {
     if (item->num_accesses == c->capacity) {
         uint32_t capacity = c->capacity ? c->capacity * 2 : 8;
         LlAccess *grown = ARENA_ARRAY(&c->ll->scratch, LlAccess, capacity);
-        if (item->num_accesses)
-            memcpy(grown, item->accesses, item->num_accesses * sizeof *grown);
+        if (item->num_accesses) memcpy(grown, item->accesses, item->num_accesses * sizeof *grown);
         item->accesses = grown;
         c->capacity = capacity;
     }
@@ -214,7 +219,8 @@ Status ll_make_item(LowerLinalg *ll, IrOp *op, LlItem *out_item) {
         collect_block(&c, ir_op_block(op, 0), true);
     } else {
         out_item->num_loops = ir_linalg_num_loops(op);
-        if (!fits_tables(op)) c.failed = true;
+        if (!fits_tables(op))
+            c.failed = true;
         else {
             ir_linalg_loop_ranges(ll->m, op, out_item->ranges);
             for (uint32_t i = 0; i < out_item->num_loops; i++) {
@@ -225,10 +231,11 @@ Status ll_make_item(LowerLinalg *ll, IrOp *op, LlItem *out_item) {
         }
     }
     if (!c.failed) return STATUS_OK;
-    return diag_error(ll->sink, DIAG_P0005, ir_loc_span(op->loc),
-                      "lower-linalg: %s in @%s has too many loops or operands, unknown sizes, or uses "
-                      "a buffer in a way that has no lowering",
-                      ir_op_info(op->kind)->name, ir_symbol_name(ll->func));
+    return diag_error(
+        ll->sink, DIAG_P0005, ir_loc_span(op->loc),
+        "lower-linalg: %s in @%s has too many loops or operands, unknown sizes, or uses "
+        "a buffer in a way that has no lowering",
+        ir_op_info(op->kind)->name, ir_symbol_name(ll->func));
 }
 
 // ---------------------------------------------------------------- dependences

@@ -25,7 +25,9 @@ static const Combiner *find_combiner(IrOpKind kind) {
     return NULL;
 }
 
-static const IrBlock *body_of(const LlItem *item) { return ir_op_block(item->op, 0); }
+static const IrBlock *body_of(const LlItem *item) {
+    return ir_op_block(item->op, 0);
+}
 static IrValue *out_arg(const LlItem *item, uint32_t out) {
     return body_of(item)->args[item->op->segments[0] + out];
 }
@@ -40,7 +42,8 @@ static const IrOp *match_combiner(const LlItem *item, uint32_t out) {
     const IrOp *op = acc->first_use->owner;
     if (op->block != body_of(item) || !find_combiner(op->kind)) return NULL;
     if (op->kind == IR_MATH_FMA && ir_op_operand(op, 2) != acc) return NULL;
-    if (yielded(item, out) != &op->results[0] || !ir_value_has_one_use(&op->results[0])) return NULL;
+    if (yielded(item, out) != &op->results[0] || !ir_value_has_one_use(&op->results[0]))
+        return NULL;
     return op;
 }
 
@@ -50,15 +53,19 @@ static LlClass class_of(const LowerLinalg *ll, const IrValue *value) {
     return value->index < ll->num_values ? (LlClass)ll->classes[value->index] : LL_UNIFORM;
 }
 
-static bool is_unit(LlClass cls) { return cls == LL_UNIT || cls == LL_ALIGNED; }
-static bool is_shared(LlClass cls) { return cls == LL_UNIFORM || cls == LL_STEP; }
+static bool is_unit(LlClass cls) {
+    return cls == LL_UNIT || cls == LL_ALIGNED;
+}
+static bool is_shared(LlClass cls) {
+    return cls == LL_UNIFORM || cls == LL_STEP;
+}
 
 static void set_class(LowerLinalg *ll, const IrValue *value, LlClass cls) {
     ll->classes[value->index] = (uint8_t)cls;
 }
 
-// Element offset of an operand per iteration of a loop; false if that is no constant. *out_first: the first
-// dimension whose index depends on it, if that comes before what is there.
+// Element offset of an operand per iteration of a loop; false if that is no constant. *out_first:
+// the first dimension whose index depends on it, if that comes before what is there.
 static bool operand_step(const IrType *memref, const IrAffineMap *map, uint32_t loop,
                          int64_t *out_step, uint32_t *out_first) {
     int64_t strides[LL_MAX_RANK], offset, coeffs[LL_MAX_LOOPS], constant;
@@ -181,8 +188,10 @@ static bool classify_op(LowerLinalg *ll, const LlItem *item, const IrOp *op, LlC
     case IR_ARITH_CONSTANT: return true;
     case IR_LINALG_INDEX: {
         uint32_t loop = (uint32_t)ir_op_attr(op, "dim")->i;
-        if (loop == item->vector_loop) *out = item->pack > 1 ? LL_VARYING : LL_ALIGNED;
-        else if (item->pack > 1 && loop == item->vector_loop + 1) *out = LL_VARYING;
+        if (loop == item->vector_loop)
+            *out = item->pack > 1 ? LL_VARYING : LL_ALIGNED;
+        else if (item->pack > 1 && loop == item->vector_loop + 1)
+            *out = LL_VARYING;
         return true;
     }
     case IR_MEMREF_LOAD: return classify_load(ll, item, op, out);
@@ -233,8 +242,10 @@ static bool classify_body(LowerLinalg *ll, LlItem *item) {
         bool combines = false;
         for (uint32_t i = 0; i < op->segments[1] && reduces; i++)
             combines |= item->combiner[i] == inner;
-        if (combines) cls = LL_ACC;
-        else if (!classify_op(ll, item, inner, &cls)) return false;
+        if (combines)
+            cls = LL_ACC;
+        else if (!classify_op(ll, item, inner, &cls))
+            return false;
         for (uint32_t r = 0; r < inner->num_results; r++) set_class(ll, &inner->results[r], cls);
     }
     return true;
@@ -316,7 +327,9 @@ static void store_operand(LowerLinalg *ll, LlItem *item, uint32_t out, IrValue *
 
 // ---------------------------------------------------------------- ops of the body
 
-static IrValue *scalar_of(LowerLinalg *ll, IrValue *old) { return ir_value_map_get(&ll->map, old); }
+static IrValue *scalar_of(LowerLinalg *ll, IrValue *old) {
+    return ir_value_map_get(&ll->map, old);
+}
 
 // The value in every lane.
 static IrValue *lanes_of(LowerLinalg *ll, const LlItem *item, IrValue *old, uint32_t lanes) {
@@ -351,17 +364,25 @@ static IrValue *clone_with(LowerLinalg *ll, const IrOp *op, IrValue *const *oper
 }
 
 static bool compare_ints(const char *predicate, int64_t a, int64_t b, bool *out) {
-    if (str_equal(predicate, "eq")) *out = a == b;
-    else if (str_equal(predicate, "ne")) *out = a != b;
-    else if (str_equal(predicate, "slt")) *out = a < b;
-    else if (str_equal(predicate, "sle")) *out = a <= b;
-    else if (str_equal(predicate, "sgt")) *out = a > b;
-    else if (str_equal(predicate, "sge")) *out = a >= b;
-    else return false;
+    if (str_equal(predicate, "eq"))
+        *out = a == b;
+    else if (str_equal(predicate, "ne"))
+        *out = a != b;
+    else if (str_equal(predicate, "slt"))
+        *out = a < b;
+    else if (str_equal(predicate, "sle"))
+        *out = a <= b;
+    else if (str_equal(predicate, "sgt"))
+        *out = a > b;
+    else if (str_equal(predicate, "sge"))
+        *out = a >= b;
+    else
+        return false;
     return true;
 }
 
-// What unrolling made constant: a comparison of two constants, a choice by one. NULL if it is neither.
+// What unrolling made constant: a comparison of two constants, a choice by one. NULL if it is
+// neither.
 static IrValue *fold(LowerLinalg *ll, const IrOp *op, IrValue *const *operands) {
     int64_t a, b;
     bool is_true;
@@ -378,7 +399,8 @@ static IrValue *fold(LowerLinalg *ll, const IrOp *op, IrValue *const *operands) 
 static void emit_scalar_op(LowerLinalg *ll, const LlItem *item, const IrOp *op) {
     IrValue *operands[LL_MAX_OPERANDS];
     BUG_IF(op->num_operands > LL_MAX_OPERANDS, "op with %u operands", op->num_operands);
-    for (uint32_t i = 0; i < op->num_operands; i++) operands[i] = scalar_of(ll, ir_op_operand(op, i));
+    for (uint32_t i = 0; i < op->num_operands; i++)
+        operands[i] = scalar_of(ll, ir_op_operand(op, i));
     IrValue *value;
     switch (op->kind) {
     case IR_ARITH_CONSTANT:
@@ -387,10 +409,10 @@ static void emit_scalar_op(LowerLinalg *ll, const LlItem *item, const IrOp *op) 
     case IR_LINALG_INDEX: value = item->ivs[ir_op_attr(op, "dim")->i]; break;
     case IR_MEMREF_LOAD: value = ll_load(ll, ir_op_operand(op, 0), operands + 1, 1); break;
     case IR_AFFINE_APPLY:
-        value = ir_op_attr(op, "map")->map->num_symbols == 0
-                    ? ll_apply(ll, ir_op_attr(op, "map")->map->results[0], operands,
-                               op->num_operands)
-                    : clone_with(ll, op, operands, op->results[0].type);
+        value =
+            ir_op_attr(op, "map")->map->num_symbols == 0
+                ? ll_apply(ll, ir_op_attr(op, "map")->map->results[0], operands, op->num_operands)
+                : clone_with(ll, op, operands, op->results[0].type);
         break;
     default:
         value = fold(ll, op, operands);
@@ -436,9 +458,8 @@ static void emit_combiner(LowerLinalg *ll, LlItem *item, uint32_t out, uint32_t 
         return;
     }
     for (uint32_t i = 0; i < op->num_operands; i++)
-        operands[i] = ir_op_operand(op, i) == acc
-                          ? item->acc[out]
-                          : lanes_of(ll, item, ir_op_operand(op, i), lanes);
+        operands[i] = ir_op_operand(op, i) == acc ? item->acc[out]
+                                                  : lanes_of(ll, item, ir_op_operand(op, i), lanes);
     item->acc[out] = clone_with(ll, op, operands, item->acc[out]->type);
 }
 
@@ -482,7 +503,8 @@ static void emit_elements(LowerLinalg *ll, LlItem *item) {
         if (ir_op_operand(op, i)->type->kind != IR_TYPE_MEMREF) continue;
         uint32_t out = i - op->segments[0];
         IrValue *value = NULL;
-        if (i >= op->segments[0] && item->acc[out]) value = item->acc[out];
+        if (i >= op->segments[0] && item->acc[out])
+            value = item->acc[out];
         else if (!ir_value_is_unused(body->args[i])) {
             IrValue *indices[LL_MAX_RANK];
             operand_indices(ll, item, i, indices);
@@ -500,8 +522,10 @@ static void emit_elements(LowerLinalg *ll, LlItem *item) {
     }
     for (uint32_t out = 0; out < op->segments[1]; out++) {
         IrValue *value = scalar_of(ll, yielded(item, out));
-        if (item->acc[out]) item->acc[out] = value;
-        else store_operand(ll, item, out, value, 1);
+        if (item->acc[out])
+            item->acc[out] = value;
+        else
+            store_operand(ll, item, out, value, 1);
     }
 }
 
@@ -521,8 +545,10 @@ void ll_emit_lanes(LowerLinalg *ll, LlItem *item, IrValue *base, uint32_t lanes)
     FOR_EACH_OP(inner, body) {
         if (inner == ir_block_terminator(body)) break;
         LlClass cls = class_of(ll, &inner->results[0]);
-        if (is_unit(cls) || cls == LL_STEP) emit_scalar_op(ll, item, inner);
-        else if (cls == LL_VARYING) emit_vector_op(ll, item, inner, lanes);
+        if (is_unit(cls) || cls == LL_STEP)
+            emit_scalar_op(ll, item, inner);
+        else if (cls == LL_VARYING)
+            emit_vector_op(ll, item, inner, lanes);
         for (uint32_t out = 0; out < op->segments[1] && cls == LL_ACC; out++)
             if (item->combiner[out] == inner) emit_combiner(ll, item, out, lanes);
     }

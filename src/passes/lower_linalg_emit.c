@@ -8,9 +8,12 @@ IrOp *ll_prologue_op(LowerLinalg *ll, const IrOpSpec *spec) {
     IrOpSpec with_loc = *spec;
     if (!with_loc.loc) with_loc.loc = ll->b.loc;
     IrOp *op = ir_op_create(ll->m, &with_loc);
-    if (ll->prologue) ir_op_insert_after(op, ll->prologue);
-    else if (ll->body->first) ir_op_insert_before(op, ll->body->first);
-    else ir_block_append(ll->body, op);
+    if (ll->prologue)
+        ir_op_insert_after(op, ll->prologue);
+    else if (ll->body->first)
+        ir_op_insert_before(op, ll->body->first);
+    else
+        ir_block_append(ll->body, op);
     ll->prologue = op;
     return op;
 }
@@ -67,7 +70,8 @@ IrValue *ll_apply(LowerLinalg *ll, const IrAffineExpr *expr, IrValue *const *dim
     uint32_t num = 0;
     for (uint32_t d = 0; d < num_dims; d++) {
         int64_t constant;
-        if (!dims[d] || !ir_affine_uses_dim(expr, d)) replaced[d] = ir_affine_const(m, 0);
+        if (!dims[d] || !ir_affine_uses_dim(expr, d))
+            replaced[d] = ir_affine_const(m, 0);
         else if (ir_value_constant_int(dims[d], &constant))
             replaced[d] = ir_affine_const(m, constant);
         else {
@@ -113,7 +117,8 @@ IrValue *ll_splat(LowerLinalg *ll, IrValue *scalar, uint32_t lanes) {
     return ll_constant(ll, ir_attr_dense(m, type, bytes, ir_type_bytes(scalar->type), true), type);
 }
 
-IrValue *ll_index_vector(LowerLinalg *ll, IrValue *base, uint32_t lanes, uint32_t pack, bool inner) {
+IrValue *ll_index_vector(LowerLinalg *ll, IrValue *base, uint32_t lanes, uint32_t pack,
+                         bool inner) {
     IrModule *m = ll->m;
     const IrType *type = ll_type(ll, ir_type_index(m), lanes);
     if (lanes == 1) return base;
@@ -162,16 +167,12 @@ static IrValue *known_load(LowerLinalg *ll, const IrValue *root, IrValue *memref
                            IrValue *const *indices, uint32_t lanes) {
     LlKnown *known = find_known(ll, memref, NULL, lanes, rank, indices);
     if (known) return known->value;
-    IrValue *value =
-        lanes == 1 ? build_load(&ll->b, memref, rank, indices)
-                   : build_vector_load(&ll->b, ll_type(ll, memref->type->elem, lanes), memref, rank,
-                                       indices);
+    IrValue *value = lanes == 1 ? build_load(&ll->b, memref, rank, indices)
+                                : build_vector_load(&ll->b, ll_type(ll, memref->type->elem, lanes),
+                                                    memref, rank, indices);
     known = add_known(ll);
-    *known = (LlKnown){.root = root,
-                       .memref = memref,
-                       .num_indices = rank,
-                       .lanes = lanes,
-                       .value = value};
+    *known = (LlKnown){
+        .root = root, .memref = memref, .num_indices = rank, .lanes = lanes, .value = value};
     if (rank) memcpy(known->indices, indices, rank * sizeof *indices);
     return value;
 }
@@ -193,17 +194,16 @@ static bool are_disjoint(const LlKnown *known, const IrValue *memref, uint32_t r
 
 static void known_store(LowerLinalg *ll, IrValue *value, const IrValue *root, IrValue *memref,
                         uint32_t rank, IrValue *const *indices, uint32_t lanes) {
-    if (lanes == 1) build_store(&ll->b, value, memref, rank, indices);
-    else build_vector_store(&ll->b, value, memref, rank, indices);
+    if (lanes == 1)
+        build_store(&ll->b, value, memref, rank, indices);
+    else
+        build_vector_store(&ll->b, value, memref, rank, indices);
     for (uint32_t i = 0; i < ll->num_known; i++)
         if (ll->known[i].root == root && !are_disjoint(&ll->known[i], memref, rank, indices, lanes))
             ll->known[i].is_dead = true;
     LlKnown *known = add_known(ll);
-    *known = (LlKnown){.root = root,
-                       .memref = memref,
-                       .num_indices = rank,
-                       .lanes = lanes,
-                       .value = value};
+    *known = (LlKnown){
+        .root = root, .memref = memref, .num_indices = rank, .lanes = lanes, .value = value};
     if (rank) memcpy(known->indices, indices, rank * sizeof *indices);
 }
 
@@ -257,8 +257,12 @@ void ll_kill(LowerLinalg *ll, const IrValue *root) {
         if (ll->known[i].root == root) ll->known[i].is_dead = true;
 }
 
-uint32_t ll_enter(LowerLinalg *ll) { return ll->num_known; }
-void ll_leave(LowerLinalg *ll, uint32_t mark) { ll->num_known = mark; }
+uint32_t ll_enter(LowerLinalg *ll) {
+    return ll->num_known;
+}
+void ll_leave(LowerLinalg *ll, uint32_t mark) {
+    ll->num_known = mark;
+}
 
 IrOp *ll_open_loop(LowerLinalg *ll, IrValue *lo, IrValue *hi, int64_t step, uint32_t num_iters,
                    IrValue *const *iters, Builder *out_outer) {

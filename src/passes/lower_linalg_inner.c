@@ -1,5 +1,5 @@
-// Innermost loops: items that share them, some lanes at a time; reductions in vector accumulators. See
-// lower_linalg.h for the order of sums.
+// Innermost loops: items that share them, some lanes at a time; reductions in vector accumulators.
+// See lower_linalg.h for the order of sums.
 #include <string.h>
 
 #include "passes/lower_linalg.h"
@@ -73,10 +73,14 @@ typedef struct Inner {
     uint32_t lanes, pack, unroll;
 } Inner;
 
-static uint32_t num_outs(const LlItem *item) { return item->op->segments[1]; }
+static uint32_t num_outs(const LlItem *item) {
+    return item->op->segments[1];
+}
 
 // Is output `out` of the item folded over the loop?
-static bool folds(const LlItem *item, uint32_t out) { return item->start[out] != NULL; }
+static bool folds(const LlItem *item, uint32_t out) {
+    return item->start[out] != NULL;
+}
 
 // Before lanes of this width: every lane neutral, or the start value where that does no harm.
 static void open_accs(LowerLinalg *ll, LlItem *item, uint32_t lanes) {
@@ -88,8 +92,8 @@ static void open_accs(LowerLinalg *ll, LlItem *item, uint32_t lanes) {
             continue;
         }
         IrOpKind kind = joining_op(item, o);
-        IrValue *init = is_idempotent(kind) ? item->start[o]
-                                            : neutral(ll, kind, item->start[o]->type);
+        IrValue *init =
+            is_idempotent(kind) ? item->start[o] : neutral(ll, kind, item->start[o]->type);
         item->acc[o] = ll_splat(ll, init, lanes);
     }
 }
@@ -103,9 +107,8 @@ static void close_accs(LowerLinalg *ll, LlItem *item, uint32_t lanes) {
         } else {
             IrOpKind kind = joining_op(item, o);
             IrValue *joined = join_lanes(ll, kind, item->acc[o]);
-            item->start[o] = is_idempotent(kind)
-                                 ? joined
-                                 : build_binary(&ll->b, kind, item->start[o], joined);
+            item->start[o] =
+                is_idempotent(kind) ? joined : build_binary(&ll->b, kind, item->start[o], joined);
         }
         item->acc[o] = NULL;
     }
@@ -115,8 +118,8 @@ static const IrType *bits_type(LowerLinalg *ll, const IrType *scalar) {
     return ir_type_int(ll->m, ir_type_bits(scalar));
 }
 
-// The maximum of magnitudes from a start that is none itself: their bit patterns are ordered like them, a
-// NaN above all, and integers have one instruction for it.
+// The maximum of magnitudes from a start that is none itself: their bit patterns are ordered like
+// them, a NaN above all, and integers have one instruction for it.
 static void fold_bits(LowerLinalg *ll, LlItem *item, uint32_t out) {
     const IrOp *combiner = item->combiner[out];
     const IrAttr *start = item->start[out] ? ir_value_constant(item->start[out]) : NULL;
@@ -172,8 +175,7 @@ static void store_results(LowerLinalg *ll, LlItem *item) {
 // ---------------------------------------------------------------- loops
 
 static void emit_at(LowerLinalg *ll, const Inner *inner, IrValue *base, uint32_t lanes) {
-    for (uint32_t i = 0; i < inner->num_items; i++)
-        ll_emit_lanes(ll, inner->items[i], base, lanes);
+    for (uint32_t i = 0; i < inner->num_items; i++) ll_emit_lanes(ll, inner->items[i], base, lanes);
 }
 
 // As many accumulators as the loop is unrolled, so that sums do not wait for each other.
@@ -206,8 +208,8 @@ static void join_copies(LowerLinalg *ll, const Inner *inner, Accs *accs, uint32_
                 for (uint32_t o = 0; o < num_outs(inner->items[i]); o++) {
                     if (!folds(inner->items[i], o)) continue;
                     accs->values[c][num] =
-                        build_binary(&ll->b, joining_op(inner->items[i], o),
-                                     accs->values[c][num], accs->values[c + width][num]);
+                        build_binary(&ll->b, joining_op(inner->items[i], o), accs->values[c][num],
+                                     accs->values[c + width][num]);
                     num++;
                 }
         }
@@ -235,9 +237,8 @@ static void emit_loop(LowerLinalg *ll, const Inner *inner, int64_t trips, int64_
             accs.values[c][a] = body->args[1 + c * accs.num + a];
     for (uint32_t c = 0; c < copies; c++) {
         if (splits || c == 0) scatter_accs(inner, &accs, splits ? c : 0);
-        const IrAffineExpr *at =
-            ir_affine_binary(ll->m, IR_AFFINE_ADD, ir_affine_dim(ll->m, 0),
-                             ir_affine_const(ll->m, c * step));
+        const IrAffineExpr *at = ir_affine_binary(ll->m, IR_AFFINE_ADD, ir_affine_dim(ll->m, 0),
+                                                  ir_affine_const(ll->m, c * step));
         emit_at(ll, inner, ll_apply(ll, at, &body->args[0], 1), inner->lanes);
         gather_accs(inner, &accs, splits ? c : 0);
     }

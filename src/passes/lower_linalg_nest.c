@@ -1,12 +1,17 @@
-// The loops around the innermost ones: which items share a loop, what is unrolled. See lower_linalg.h.
+// The loops around the innermost ones: which items share a loop, what is unrolled. See
+// lower_linalg.h.
 #include <string.h>
 
 #include "passes/lower_linalg.h"
 
 enum { MAX_RUN = 16, MAX_FOLDING = 4, MAX_UNROLLED_TRIPS = 4, MIN_INNER = 16 };
 
-static bool is_leaf(const LlItem *item) { return item->bound == item->num_loops; }
-static bool is_last_loop(const LlItem *item) { return item->bound + 1 == item->num_loops; }
+static bool is_leaf(const LlItem *item) {
+    return item->bound == item->num_loops;
+}
+static bool is_last_loop(const LlItem *item) {
+    return item->bound + 1 == item->num_loops;
+}
 
 static bool has_empty_loop(const LlItem *item) {
     for (uint32_t i = 0; i < item->num_loops; i++)
@@ -32,8 +37,8 @@ static bool is_cheap(const LlItem *item) {
     return body->first == body->last;
 }
 
-// An item with no loop inside gives up its vectors if it shares this loop with one that has: worth it
-// where they exchange values and the other does much more per iteration.
+// An item with no loop inside gives up its vectors if it shares this loop with one that has: worth
+// it where they exchange values and the other does much more per iteration.
 static bool may_mix(LlItem *const *run, uint32_t num, const LlItem *item) {
     uint32_t num_last = is_last_loop(item);
     for (uint32_t i = 0; i < num; i++) num_last += is_last_loop(run[i]);
@@ -72,7 +77,8 @@ static void emit_last_loops(LowerLinalg *ll, LlItem **items, uint32_t num) {
     }
 }
 
-// Two innermost parallel loops, the inner one short: they share the lanes, if the item alone allows it.
+// Two innermost parallel loops, the inner one short: they share the lanes, if the item alone allows
+// it.
 static bool try_packed(LowerLinalg *ll, LlItem *item) {
     if (item->is_loop || item->bound + 2 != item->num_loops) return false;
     int64_t pack = item->ranges[item->bound + 1];

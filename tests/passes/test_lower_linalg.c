@@ -1,7 +1,7 @@
-// bufferize and lower-linalg against the interpreter: every kernel of tests/passes/kernels runs as it
-// is written, with buffers, as loops, and as machine code at every CPU level the host runs, on the same
-// random inputs.
-// Arguments say what they need: ingot.test = value of an index, ingot.test_range = values of integers.
+// bufferize and lower-linalg against the interpreter: every kernel of tests/passes/kernels runs as
+// it is written, with buffers, as loops, and as machine code at every CPU level the host runs, on
+// the same random inputs. Arguments say what they need: ingot.test = value of an index,
+// ingot.test_range = values of integers.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,9 @@ static uint64_t next_random(void) {
     random_state ^= random_state << 17;
     return random_state;
 }
-static double next_real(void) { return (double)(next_random() >> 11) / (double)(1ull << 52) * 4.0 - 4.0; }
+static double next_real(void) {
+    return (double)(next_random() >> 11) / (double)(1ull << 52) * 4.0 - 4.0;
+}
 
 static void put_elem(const IrType *elem, uint8_t *at, int64_t range) {
     float f = (float)next_real();
@@ -77,7 +79,7 @@ typedef struct Case {
     int64_t scalars[MAX_ARGS];   // of index inputs
     int32_t tied[MAX_ARGS];      // result tied to the input, or -1
     uint8_t *expected[MAX_ARGS]; // of the results
-    int64_t num_tiles; // 0: not a kernel
+    int64_t num_tiles;           // 0: not a kernel
     int64_t rows;                // leading size tiles stand for, 0 if tiles are not rows
 } Case;
 
@@ -123,9 +125,11 @@ static void make_case(IrModule *m, const IrOp *func, Case *c) {
     }
     for (uint32_t i = 0; i < c->num_inputs; i++)
         if (c->data[i]) free(args[i].data);
-    const IrAttr *tiles = ir_op_attr(func, "ingot.tiles"), *which = ir_op_attr(func, "ingot.tiles_arg");
+    const IrAttr *tiles = ir_op_attr(func, "ingot.tiles"),
+                 *which = ir_op_attr(func, "ingot.tiles_arg");
     if (tiles)
-        c->num_tiles = ir_affine_eval(tiles->map->results[0], which ? &scalars[which->i] : NULL, NULL);
+        c->num_tiles =
+            ir_affine_eval(tiles->map->results[0], which ? &scalars[which->i] : NULL, NULL);
     c->rows = which ? c->num_tiles : 0;
     diag_sink_deinit(&sink);
 }
@@ -148,9 +152,9 @@ static double elem_at(const IrType *elem, const uint8_t *at) {
     }
 }
 
-// What reordering a float sum of K terms may change: 2 K eps of the sum of their magnitudes. Relative for
-// terms of one sign, absolute where they cancel. Integers quantised from such floats may be one step off;
-// with both bounds 0 everything is exact.
+// What reordering a float sum of K terms may change: 2 K eps of the sum of their magnitudes.
+// Relative for terms of one sign, absolute where they cancel. Integers quantised from such floats
+// may be one step off; with both bounds 0 everything is exact.
 typedef struct Bound {
     double relative, absolute;
 } Bound;
@@ -222,7 +226,8 @@ static void interpret(IrModule *m, const char *name, const Case *c, int64_t spli
             .type = type->inputs[num], .data = b->data[num], .len_bytes = b->len_bytes[num]};
     for (uint32_t i = 0; i < c->num_inputs; i++)
         if (!c->data[i])
-            args[num++] = (IrInterpValue){.type = ir_type_index(m), .bits = (uint64_t)c->scalars[i]};
+            args[num++] =
+                (IrInterpValue){.type = ir_type_index(m), .bits = (uint64_t)c->scalars[i]};
     assert_int_equal(num + num_range, type->num_inputs);
     for (int64_t s = 0; s < (num_range ? splits : 1); s++) {
         args[num] = (IrInterpValue){.type = ir_type_index(m),
@@ -287,8 +292,9 @@ static Bound exp_bound(const IrType *type) {
     return (Bound){type->elem->kind == IR_TYPE_F16 ? 0x1p-10 : 8 * eps, 0};
 }
 
-// Compiled, a kernel computes what the interpreter makes of the same loops, bit for bit; but exp is within
-// 2 ulp of the library's: 8 eps after a sum, a division and a product, one f16 ulp after a rounding.
+// Compiled, a kernel computes what the interpreter makes of the same loops, bit for bit; but exp is
+// within 2 ulp of the library's: 8 eps after a sum, a division and a product, one f16 ulp after a
+// rounding.
 static void check_compiled(IrModule *m, const char *name, const Case *c, bool has_exp) {
     Buffers expected;
     make_buffers(c, &expected);
@@ -350,7 +356,8 @@ static void dump(IrModule *m, const char *file, const char *stage) {
 
 static IrModule *load(const char *name, DiagSink *sink) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/tests/passes/kernels/%s.mlir", getenv("INGOT_SOURCE_DIR"), name);
+    snprintf(path, sizeof path, "%s/tests/passes/kernels/%s.mlir", getenv("INGOT_SOURCE_DIR"),
+             name);
     FILE *in = fopen(path, "rb");
     if (!in) fail_msg("%s cannot be read", path);
     static char text[1 << 20];
@@ -386,27 +393,50 @@ static void check_file(const char *name, Bound bound) {
         for (int64_t splits = 1; splits <= MAX_ROW_SPLITS; splits++)
             run_buffers(m, names[i], &cases[i], splits, bound, "lowered");
     for (uint32_t i = 0; i < num; i++)
-        if (cases[i].num_tiles > 0)
-            check_compiled(m, names[i], &cases[i], str_equal(name, "silu"));
+        if (cases[i].num_tiles > 0) check_compiled(m, names[i], &cases[i], str_equal(name, "silu"));
     for (uint32_t i = 0; i < num; i++) free_case(&cases[i]);
     ir_module_destroy(m);
     diag_sink_deinit(&sink);
 }
 
-static void test_norm_quantise(void **state) { (void)state; check_file("norm_quantise", (Bound){2 * 576 * eps, 0}); }
-static void test_rope_append(void **state) { (void)state; check_file("rope_append", exact); }
-static void test_embed(void **state) { (void)state; check_file("embed", exact); }
-static void test_silu(void **state) { (void)state; check_file("silu", exact); }
-static void test_repack(void **state) { (void)state; check_file("repack", exact); }
+static void test_norm_quantise(void **state) {
+    (void)state;
+    check_file("norm_quantise", (Bound){2 * 576 * eps, 0});
+}
+static void test_rope_append(void **state) {
+    (void)state;
+    check_file("rope_append", exact);
+}
+static void test_embed(void **state) {
+    (void)state;
+    check_file("embed", exact);
+}
+static void test_silu(void **state) {
+    (void)state;
+    check_file("silu", exact);
+}
+static void test_repack(void **state) {
+    (void)state;
+    check_file("repack", exact);
+}
 
-static void test_repack_decode(void **state) { (void)state; check_file("repack_decode", exact); }
-static void test_embed_flat(void **state) { (void)state; check_file("embed_flat", exact); }
+static void test_repack_decode(void **state) {
+    (void)state;
+    check_file("repack_decode", exact);
+}
+static void test_embed_flat(void **state) {
+    (void)state;
+    check_file("embed_flat", exact);
+}
 // Products of 20 terms below 16 each.
 static void test_conflicts(void **state) {
     (void)state;
     check_file("conflicts", (Bound){0, 2 * 20 * eps * 20 * 16});
 }
-static void test_calls(void **state) { (void)state; check_file("calls", exact); }
+static void test_calls(void **state) {
+    (void)state;
+    check_file("calls", exact);
+}
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -1,5 +1,5 @@
-// Random kernels through bufferize and lower-linalg: the interpreter gives the same bits before and after.
-// Values are small whole numbers, so float sums do not depend on their order.
+// Random kernels through bufferize and lower-linalg: the interpreter gives the same bits before and
+// after. Values are small whole numbers, so float sums do not depend on their order.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,7 +47,8 @@ static const char *type_of(const Value *v) {
     static int which;
     char *out = buffers[which = (which + 1) % 8];
     int at = snprintf(out, 96, "tensor<");
-    for (uint32_t d = 0; d < v->rank; d++) at += snprintf(out + at, 96 - (size_t)at, "%dx", (int)v->shape[d]);
+    for (uint32_t d = 0; d < v->rank; d++)
+        at += snprintf(out + at, 96 - (size_t)at, "%dx", (int)v->shape[d]);
     snprintf(out + at, 96 - (size_t)at, "%s>", v->is_f16 ? "f16" : "f32");
     return out;
 }
@@ -60,7 +61,9 @@ static void keep(Writer *w, Value v) {
     if (w->num_values < MAX_VALUES) w->values[w->num_values++] = v;
 }
 
-static Value any(Writer *w) { return w->values[pick(w->num_values)]; }
+static Value any(Writer *w) {
+    return w->values[pick(w->num_values)];
+}
 
 static bool any_of_rank(Writer *w, uint32_t rank, bool is_f16, Value *out) {
     for (int tries = 0; tries < 20; tries++) {
@@ -103,16 +106,17 @@ static const char *iterators(uint32_t rank, uint32_t reduction) {
 
 static const uint32_t NONE = 9;
 
-// %r = generic(ins) with the given maps; the body computes %y of type f32 from %a (and %b) of type f32.
-static Value generic(Writer *w, uint32_t loops, uint32_t reduction, const Value *a, const char *map_a,
-                     const Value *b, const char *map_b, Value out, const char *map_out,
-                     const char *body) {
+// %r = generic(ins) with the given maps; the body computes %y of type f32 from %a (and %b) of type
+// f32.
+static Value generic(Writer *w, uint32_t loops, uint32_t reduction, const Value *a,
+                     const char *map_a, const Value *b, const char *map_b, Value out,
+                     const char *map_out, const char *body) {
     Value init = out.number >= 0 ? out : empty(w, out), result = out;
     result.number = w->next++;
     StrBuf *t = &w->text;
-    strbuf_printf(t, "    %%v%d = linalg.generic {indexing_maps = [%s, %s%s%s], iterator_types = [%s]}\n",
-                  result.number, map_a, b ? map_b : "", b ? ", " : "", map_out,
-                  iterators(loops, reduction));
+    strbuf_printf(
+        t, "    %%v%d = linalg.generic {indexing_maps = [%s, %s%s%s], iterator_types = [%s]}\n",
+        result.number, map_a, b ? map_b : "", b ? ", " : "", map_out, iterators(loops, reduction));
     strbuf_printf(t, "        ins(%%v%d%s", a->number, "");
     if (b) strbuf_printf(t, ", %%v%d", b->number);
     strbuf_printf(t, " : %s", type_of(a));
@@ -134,8 +138,10 @@ static Value generic(Writer *w, uint32_t loops, uint32_t reduction, const Value 
             strbuf_putc(t, *c);
         }
     }
-    if (out.is_f16) strbuf_puts(t, "      %z = arith.truncf %y : f32 to f16\n      linalg.yield %z : f16\n");
-    else strbuf_puts(t, "      linalg.yield %y : f32\n");
+    if (out.is_f16)
+        strbuf_puts(t, "      %z = arith.truncf %y : f32 to f16\n      linalg.yield %z : f16\n");
+    else
+        strbuf_puts(t, "      linalg.yield %y : f32\n");
     strbuf_printf(t, "    } -> %s\n", type_of(&result));
     return result;
 }
@@ -164,9 +170,12 @@ static void add_unary(Writer *w) {
     if (pick(4) == 0) out.is_f16 = !out.is_f16;
     char body[512];
     uint32_t which = pick(6);
-    if (which == 5) snprintf(body, sizeof body, last_index_body, a.rank - 1);
-    else snprintf(body, sizeof body, "%s", unary_bodies[which]);
-    keep(w, generic(w, a.rank, NONE, &a, identity(a.rank), NULL, NULL, out, identity(a.rank), body));
+    if (which == 5)
+        snprintf(body, sizeof body, last_index_body, a.rank - 1);
+    else
+        snprintf(body, sizeof body, "%s", unary_bodies[which]);
+    keep(w,
+         generic(w, a.rank, NONE, &a, identity(a.rank), NULL, NULL, out, identity(a.rank), body));
 }
 
 static bool same_shape(const Value *a, const Value *b) {
@@ -181,12 +190,17 @@ static void add_binary(Writer *w) {
     out.number = -1;
     out.is_f16 = false;
     const char *map = NULL;
-    if (same_shape(&a, &b)) map = identity(a.rank);
-    else if (b.rank == 1) map = map_of("d0", a.rank);
-    else if (a.rank == 3 && b.rank == 2 && b.shape[1] == a.shape[1]) map = map_of("d0, d1", 3);
-    else if (a.rank == 3 && b.rank == 2 && b.shape[1] == a.shape[2]) map = map_of("d0, d2", 3);
+    if (same_shape(&a, &b))
+        map = identity(a.rank);
+    else if (b.rank == 1)
+        map = map_of("d0", a.rank);
+    else if (a.rank == 3 && b.rank == 2 && b.shape[1] == a.shape[1])
+        map = map_of("d0, d1", 3);
+    else if (a.rank == 3 && b.rank == 2 && b.shape[1] == a.shape[2])
+        map = map_of("d0, d2", 3);
     if (!map) return;
-    keep(w, generic(w, a.rank, NONE, &a, identity(a.rank), &b, map, out, identity(a.rank), binary_body));
+    keep(w, generic(w, a.rank, NONE, &a, identity(a.rank), &b, map, out, identity(a.rank),
+                    binary_body));
 }
 
 static const char *const fold_bodies[] = {
@@ -208,10 +222,13 @@ static void add_fold(Writer *w) {
     for (uint32_t d = over; d + 1 < a.rank; d++) start.shape[d] = a.shape[d + 1];
     Value e = empty(w, start), z = e;
     z.number = w->next++;
-    strbuf_printf(&w->text, "    %%v%d = linalg.fill ins(%s : f32) outs(%%v%d : %s) -> %s\n", z.number,
-                  pick(2) ? "%zf" : "%one", e.number, type_of(&e), type_of(&e));
-    const char *map = a.rank == 2 ? map_of("d0", 2) : over == 1 ? map_of("d0, d2", 3) : map_of("d0, d1", 3);
-    Value r = generic(w, a.rank, over, &a, identity(a.rank), NULL, NULL, z, map, fold_bodies[pick(5)]);
+    strbuf_printf(&w->text, "    %%v%d = linalg.fill ins(%s : f32) outs(%%v%d : %s) -> %s\n",
+                  z.number, pick(2) ? "%zf" : "%one", e.number, type_of(&e), type_of(&e));
+    const char *map = a.rank == 2 ? map_of("d0", 2)
+                      : over == 1 ? map_of("d0, d2", 3)
+                                  : map_of("d0, d1", 3);
+    Value r =
+        generic(w, a.rank, over, &a, identity(a.rank), NULL, NULL, z, map, fold_bodies[pick(5)]);
     Value out = r;
     out.number = -1;
     keep(w, generic(w, r.rank, NONE, &r, identity(r.rank), NULL, NULL, out, identity(r.rank),
@@ -224,7 +241,8 @@ static void add_reshape(Writer *w) {
     if (a.rank == 3) {
         r = make(w, 2, a.shape[0], a.shape[1] * a.shape[2], 0);
         r.is_f16 = a.is_f16;
-        strbuf_printf(&w->text, "    %%v%d = tensor.collapse_shape %%v%d [[0], [1, 2]] : %s into %s\n",
+        strbuf_printf(&w->text,
+                      "    %%v%d = tensor.collapse_shape %%v%d [[0], [1, 2]] : %s into %s\n",
                       r.number, a.number, type_of(&a), type_of(&r));
     } else if (a.rank == 2) {
         static const int64_t inners[] = {2, 4, 16, 3};
@@ -233,9 +251,10 @@ static void add_reshape(Writer *w) {
         r = make(w, 3, a.shape[0], a.shape[1] / inner, inner);
         r.is_f16 = a.is_f16;
         strbuf_printf(&w->text,
-                      "    %%v%d = tensor.expand_shape %%v%d [[0], [1, 2]] output_shape [%d, %d, %d] : %s into %s\n",
-                      r.number, a.number, (int)r.shape[0], (int)r.shape[1], (int)r.shape[2], type_of(&a),
-                      type_of(&r));
+                      "    %%v%d = tensor.expand_shape %%v%d [[0], [1, 2]] output_shape [%d, %d, "
+                      "%d] : %s into %s\n",
+                      r.number, a.number, (int)r.shape[0], (int)r.shape[1], (int)r.shape[2],
+                      type_of(&a), type_of(&r));
     } else {
         return;
     }
@@ -268,7 +287,8 @@ static void add_slice(Writer *w) {
     int64_t len = 1 + pick((uint32_t)a.shape[1] - 1), at = pick((uint32_t)(a.shape[1] - len) + 1);
     Value r = make(w, 2, a.shape[0], len, 0);
     r.is_f16 = a.is_f16;
-    strbuf_printf(&w->text, "    %%v%d = tensor.extract_slice %%v%d[0, %d] [%d, %d] [1, 1] : %s to %s\n",
+    strbuf_printf(&w->text,
+                  "    %%v%d = tensor.extract_slice %%v%d[0, %d] [%d, %d] [1, 1] : %s to %s\n",
                   r.number, a.number, (int)at, (int)a.shape[0], (int)len, type_of(&a), type_of(&r));
     keep(w, r);
 }
@@ -276,9 +296,11 @@ static void add_slice(Writer *w) {
 static void insert(Writer *w, const Value *from, const Value *into, int64_t at, Value *out) {
     *out = *into;
     out->number = w->next++;
-    strbuf_printf(&w->text, "    %%v%d = tensor.insert_slice %%v%d into %%v%d[0, %d] [%d, %d] [1, 1] : %s into %s\n",
-                  out->number, from->number, into->number, (int)at, (int)from->shape[0],
-                  (int)from->shape[1], type_of(from), type_of(into));
+    strbuf_printf(
+        &w->text,
+        "    %%v%d = tensor.insert_slice %%v%d into %%v%d[0, %d] [%d, %d] [1, 1] : %s into %s\n",
+        out->number, from->number, into->number, (int)at, (int)from->shape[0], (int)from->shape[1],
+        type_of(from), type_of(into));
 }
 
 static void add_concat(Writer *w) {
@@ -297,7 +319,8 @@ static void add_concat(Writer *w) {
 static void add_patch(Writer *w) {
     Value a, b, r;
     bool is_f16 = pick(2);
-    if (!any_of_rank(w, 2, is_f16, &a) || !any_of_rank(w, 2, is_f16, &b) || b.shape[1] > a.shape[1]) return;
+    if (!any_of_rank(w, 2, is_f16, &a) || !any_of_rank(w, 2, is_f16, &b) || b.shape[1] > a.shape[1])
+        return;
     insert(w, &b, &a, pick((uint32_t)(a.shape[1] - b.shape[1]) + 1), &r);
     keep(w, r);
 }
@@ -307,14 +330,20 @@ static void add_gather(Writer *w) {
     Value r = make(w, 2, w->rows, widths[pick(3)], 0), e = empty(w, r);
     bool is_block = pick(2); // column in blocks of 16 by division
     strbuf_printf(&w->text,
-                  "    %%v%d = linalg.generic {indexing_maps = [%s], iterator_types = [%s]} outs(%%v%d : %s) {\n"
-                  "    ^bb0(%%o: f32):\n      %%i = linalg.index 0 : index\n      %%j = linalg.index 1 : index\n"
-                  "      %%id = tensor.extract %%ids[%%i] : tensor<%dxi32>\n      %%r = arith.index_cast %%id : i32 to index\n",
+                  "    %%v%d = linalg.generic {indexing_maps = [%s], iterator_types = [%s]} "
+                  "outs(%%v%d : %s) {\n"
+                  "    ^bb0(%%o: f32):\n      %%i = linalg.index 0 : index\n      %%j = "
+                  "linalg.index 1 : index\n"
+                  "      %%id = tensor.extract %%ids[%%i] : tensor<%dxi32>\n      %%r = "
+                  "arith.index_cast %%id : i32 to index\n",
                   r.number, identity(2), iterators(2, NONE), e.number, type_of(&e), (int)w->rows);
     if (is_block)
-        strbuf_puts(&w->text, "      %k = arith.divui %j, %sixteen : index\n      %l = arith.remui %j, %sixteen : index\n"
-                              "      %y = tensor.extract %blocks[%r, %k, %l] : tensor<7x3x16xf32>\n");
-    else strbuf_puts(&w->text, "      %y = tensor.extract %table[%r, %j] : tensor<7x40xf32>\n");
+        strbuf_puts(&w->text,
+                    "      %k = arith.divui %j, %sixteen : index\n      %l = arith.remui %j, "
+                    "%sixteen : index\n"
+                    "      %y = tensor.extract %blocks[%r, %k, %l] : tensor<7x3x16xf32>\n");
+    else
+        strbuf_puts(&w->text, "      %y = tensor.extract %table[%r, %j] : tensor<7x40xf32>\n");
     strbuf_printf(&w->text, "      linalg.yield %%y : f32\n    } -> %s\n", type_of(&r));
     keep(w, r);
 }
@@ -338,18 +367,25 @@ static void write_kernel(Writer *w, bool is_whole, char *out_results) {
     w->is_whole = is_whole;
     w->next = NUM_INPUTS;
     StrBuf header = {0};
-    strbuf_printf(&header, "module {\n  func.func private @k(%%ids: tensor<%dxi32>, %%table: tensor<7x40xf32>, "
-                           "%%blocks: tensor<7x3x16xf32>", (int)w->rows);
+    strbuf_printf(
+        &header,
+        "module {\n  func.func private @k(%%ids: tensor<%dxi32>, %%table: tensor<7x40xf32>, "
+        "%%blocks: tensor<7x3x16xf32>",
+        (int)w->rows);
     for (int i = 0; i < NUM_INPUTS; i++) {
         Value v = {.number = i, .rank = 2, .shape = {w->rows, widths[pick(9)]}};
-        if (i == 0) v = (Value){.number = 0, .rank = 3, .shape = {w->rows, 1 + pick(5), widths[pick(9)]}};
+        if (i == 0)
+            v = (Value){.number = 0, .rank = 3, .shape = {w->rows, 1 + pick(5), widths[pick(9)]}};
         keep(w, v);
         strbuf_printf(&header, ", %%v%d: %s", i, type_of(&v));
     }
-    strbuf_puts(&w->text, "    %zf = arith.constant 0.000000e+00 : f32\n    %one = arith.constant 1.000000e+00 : f32\n"
-                          "    %top = arith.constant 5.000000e+01 : f32\n    %low = arith.constant -5.000000e+01 : f32\n"
-                          "    %zero = arith.constant 0 : index\n    %two = arith.constant 2 : index\n"
-                          "    %sixteen = arith.constant 16 : index\n");
+    strbuf_puts(&w->text,
+                "    %zf = arith.constant 0.000000e+00 : f32\n    %one = arith.constant "
+                "1.000000e+00 : f32\n"
+                "    %top = arith.constant 5.000000e+01 : f32\n    %low = arith.constant "
+                "-5.000000e+01 : f32\n"
+                "    %zero = arith.constant 0 : index\n    %two = arith.constant 2 : index\n"
+                "    %sixteen = arith.constant 16 : index\n");
     uint32_t num_ops = 3 + pick(12);
     for (uint32_t i = 0; i < num_ops; i++) {
         switch (pick(10)) {
@@ -375,10 +411,12 @@ static void write_kernel(Writer *w, bool is_whole, char *out_results) {
         strbuf_printf(&ret, "%s%%v%d", i ? ", " : "", v.number);
     }
     StrBuf whole = {0};
-    strbuf_printf(&whole, "%s) -> (%s) attributes {ingot.kernel = \"%s\", ingot.tiles = affine_map<() -> (%d)>} {\n%s"
-                          "    return %s : %s\n  }\n}\n",
-                  header.data, out_results, is_whole ? "whole" : "rows",
-                  is_whole && pick(2) ? 1 : (int)w->rows, w->text.data, ret.data, out_results);
+    strbuf_printf(
+        &whole,
+        "%s) -> (%s) attributes {ingot.kernel = \"%s\", ingot.tiles = affine_map<() -> (%d)>} {\n%s"
+        "    return %s : %s\n  }\n}\n",
+        header.data, out_results, is_whole ? "whole" : "rows",
+        is_whole && pick(2) ? 1 : (int)w->rows, w->text.data, ret.data, out_results);
     strbuf_deinit(&header);
     strbuf_deinit(&ret);
     strbuf_deinit(&w->text);
@@ -405,8 +443,10 @@ static void fill(const IrType *type, void *data) {
     for (int64_t i = 0; i < num; i++) {
         float f = (float)(int32_t)pick(9) - 4;
         int32_t id = (int32_t)pick(TABLE_ROWS);
-        if (type->elem->kind == IR_TYPE_F32) memcpy((uint8_t *)data + 4 * i, &f, 4);
-        else memcpy((uint8_t *)data + 4 * i, &id, 4);
+        if (type->elem->kind == IR_TYPE_F32)
+            memcpy((uint8_t *)data + 4 * i, &f, 4);
+        else
+            memcpy((uint8_t *)data + 4 * i, &id, 4);
     }
 }
 
@@ -432,7 +472,8 @@ static void check_buffers(IrModule *m, const Run *run, int64_t tiles, int64_t sp
     DiagSink sink;
     diag_sink_init(&sink);
     for (int64_t s = 0; s < splits; s++) {
-        args[num] = (IrInterpValue){.type = ir_type_index(m), .bits = (uint64_t)(tiles * s / splits)};
+        args[num] =
+            (IrInterpValue){.type = ir_type_index(m), .bits = (uint64_t)(tiles * s / splits)};
         args[num + 1] =
             (IrInterpValue){.type = ir_type_index(m), .bits = (uint64_t)(tiles * (s + 1) / splits)};
         if (ir_interp_call(m, "k", num + 2, args, 0, NULL, NULL, &sink) != STATUS_OK)
@@ -460,7 +501,8 @@ static void check_kernel(uint32_t seed) {
     diag_sink_init(&sink);
     IrModule *m = NULL;
     IrVerifyOptions level1 = {.level = 1}, level2 = {.level = 2};
-    if (ir_parse(text, w.text.len, "random", &sink, &m) != STATUS_OK || ir_verify(m, &level1, &sink) != STATUS_OK)
+    if (ir_parse(text, w.text.len, "random", &sink, &m) != STATUS_OK ||
+        ir_verify(m, &level1, &sink) != STATUS_OK)
         fail_at(seed, "parse", text, NULL, &sink);
     IrOp *func = ir_symbol_find(m, "k");
     const IrType *type = ir_func_type(func);
@@ -470,9 +512,11 @@ static void check_kernel(uint32_t seed) {
         run.inputs[i] = type->inputs[i];
         run.data[i] = calloc(1, bytes_of(type->inputs[i]) + 1);
         fill(type->inputs[i], run.data[i]);
-        args[i] = (IrInterpValue){.type = type->inputs[i], .data = run.data[i], .len_bytes = bytes_of(type->inputs[i])};
+        args[i] = (IrInterpValue){
+            .type = type->inputs[i], .data = run.data[i], .len_bytes = bytes_of(type->inputs[i])};
     }
-    if (ir_interp_call(m, "k", type->num_inputs, args, run.num_results, run.results, NULL, &sink) != STATUS_OK)
+    if (ir_interp_call(m, "k", type->num_inputs, args, run.num_results, run.results, NULL, &sink) !=
+        STATUS_OK)
         fail_at(seed, "interpret", text, NULL, &sink);
     int64_t tiles = ir_affine_eval(ir_op_attr(func, "ingot.tiles")->map->results[0], NULL, NULL);
     if (pass_bufferize(m, &sink) != STATUS_OK || ir_verify(m, &level2, &sink) != STATUS_OK)
