@@ -490,6 +490,69 @@ static bool check_same_type(Verifier *v, const IrOp *op) {
     return true;
 }
 
+// ---------------------------------------------------------------- attributes of the syntax
+
+// The kind of attribute a directive prints, and whether the op must have it.
+static bool directive_attr(SyntaxKind kind, IrAttrKind *out_kind, bool *out_required) {
+    *out_required = true;
+    switch (kind) {
+    case SYNTAX_OPTIONAL_ENUM:
+    case SYNTAX_FASTMATH:
+    case SYNTAX_OVERFLOW:
+        *out_required = false;
+        *out_kind = IR_ATTR_STRING;
+        return true;
+    case SYNTAX_FLAG:
+        *out_required = false;
+        *out_kind = IR_ATTR_UNIT;
+        return true;
+    case SYNTAX_OPTIONAL_INTS:
+        *out_required = false;
+        *out_kind = IR_ATTR_DENSE_ARRAY;
+        return true;
+    case SYNTAX_ENUM:
+    case SYNTAX_QUOTED_ENUM:
+    case SYNTAX_STRING: *out_kind = IR_ATTR_STRING; return true;
+    case SYNTAX_WORD: *out_kind = IR_ATTR_BOOL; return true;
+    case SYNTAX_INT: *out_kind = IR_ATTR_INT; return true;
+    case SYNTAX_SYMBOL: *out_kind = IR_ATTR_SYMBOL; return true;
+    case SYNTAX_TYPE_ATTR: *out_kind = IR_ATTR_TYPE; return true;
+    case SYNTAX_INTS: *out_kind = IR_ATTR_DENSE_ARRAY; return true;
+    case SYNTAX_CALL:
+    case SYNTAX_MAP: *out_kind = IR_ATTR_MAP; return true;
+    default: return false; // prints no attribute, or one that the op's own check knows better
+    }
+}
+
+static bool check_keyword(Verifier *v, const IrOp *op, const SyntaxItem *item, const IrAttr *attr) {
+    char flags[128];
+    bool is_known = true;
+    if (item->kind == SYNTAX_FASTMATH) {
+        is_known = syntax_flags(syntax_fastmath_flags, attr->str, ",", flags, sizeof flags);
+    } else if (item->kind == SYNTAX_OVERFLOW) {
+        is_known = syntax_flags(syntax_overflow_flags, attr->str, ", ", flags, sizeof flags);
+    } else if (item->kind == SYNTAX_ENUM || item->kind == SYNTAX_QUOTED_ENUM ||
+               item->kind == SYNTAX_OPTIONAL_ENUM) {
+        is_known = syntax_enum_known(op->kind, item->words[0], attr->str);
+    }
+    if (!is_known) FAIL_ATTR("has the unknown %s '%s'", item->words[0], attr->str);
+    return true;
+}
+
+static bool check_attributes(Verifier *v, const IrOp *op, const Syntax *syntax) {
+    SyntaxItem item;
+    for (const char *at = syntax->pattern; syntax_next(&at, &item);) {
+        IrAttrKind kind;
+        bool is_required;
+        if (!directive_attr(item.kind, &kind, &is_required)) continue;
+        const IrAttr *attr = ir_op_attr(op, item.words[0]);
+        if (!attr && is_required) FAIL_ATTR("requires attribute '%s'", item.words[0]);
+        if (attr && attr->kind != kind) FAIL_ATTR("has a wrong kind of '%s'", item.words[0]);
+        if (attr && !check_keyword(v, op, &item, attr)) return false;
+    }
+    return true;
+}
+
 static const Syntax *syntax_of_kind(Verifier *v, IrOpKind kind) {
     if (!v->syntax[kind]) {
         v->syntax[kind] = ARENA_NEW(&v->arena, Syntax);
@@ -504,5 +567,5 @@ bool verify_rules(Verifier *v, const IrOp *op) {
     if (!rule->operands) FAIL_TYPE("has no rules");
     return check_groups(v, op, syntax) && check_operand_classes(v, op, syntax, rule) &&
            check_result_classes(v, op, rule) && check_same_type(v, op) &&
-           check_equalities(v, op, syntax);
+           check_equalities(v, op, syntax) && check_attributes(v, op, syntax);
 }
