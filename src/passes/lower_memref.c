@@ -27,6 +27,18 @@ static MemDesc *low_desc_new(Lowering *lo, const IrType *elem, uint32_t rank) {
     return desc;
 }
 
+// The descriptor of a view of src; the caller sets sizes and strides.
+static Status low_desc_of(Lowering *lo, const IrOp *op, const MemDesc *src, MemDesc **out_desc) {
+    uint32_t rank = ir_op_result(op, 0)->type->rank;
+    if (rank > LOWER_MAX_RANK) return low_refuse(lo, op, "more than %d dimensions", LOWER_MAX_RANK);
+    MemDesc *desc = low_desc_new(lo, src->elem, rank);
+    desc->base = src->base;
+    desc->base_align = src->base_align;
+    desc->offset = src->offset;
+    *out_desc = desc;
+    return STATUS_OK;
+}
+
 Status low_memref_whole(Lowering *lo, const IrOp *user, const IrType *type, IrValue *base,
                         MemDesc **out_desc) {
     int64_t strides[LOWER_MAX_RANK], offset;
@@ -131,13 +143,10 @@ static LowIndex low_mixed(Lowering *lo, const IrOp *op, const char *attr, uint32
 }
 
 static Status low_subview(Lowering *lo, IrOp *op) {
-    MemDesc *src;
+    MemDesc *src, *dst;
     TRY(low_memref(lo, op, ir_op_operand(op, 0), &src));
+    TRY(low_desc_of(lo, op, src, &dst));
     const IrType *type = ir_op_result(op, 0)->type;
-    MemDesc *dst = low_desc_new(lo, src->elem, type->rank);
-    dst->base = src->base;
-    dst->base_align = src->base_align;
-    dst->offset = src->offset;
     uint32_t at = ir_op_segment_start(op, 1), size_at = ir_op_segment_start(op, 2);
     uint32_t stride_at = ir_op_segment_start(op, 3), kept = 0, to_drop = src->rank - type->rank;
     for (uint32_t d = 0; d < src->rank; d++) {
@@ -164,14 +173,12 @@ static Status low_subview(Lowering *lo, IrOp *op) {
 }
 
 static Status low_reinterpret(Lowering *lo, IrOp *op) {
-    MemDesc *src;
+    MemDesc *src, *dst;
     TRY(low_memref(lo, op, ir_op_operand(op, 0), &src));
+    TRY(low_desc_of(lo, op, src, &dst));
     const IrType *type = ir_op_result(op, 0)->type;
-    MemDesc *dst = low_desc_new(lo, src->elem, type->rank);
     uint32_t at = ir_op_segment_start(op, 1), size_at = ir_op_segment_start(op, 2);
     uint32_t stride_at = ir_op_segment_start(op, 3);
-    dst->base = src->base;
-    dst->base_align = src->base_align;
     dst->offset = low_mixed(lo, op, "static_offsets", 0, &at);
     for (uint32_t d = 0; d < type->rank; d++) {
         dst->sizes[d] = low_mixed(lo, op, "static_sizes", d, &size_at);
@@ -184,14 +191,11 @@ static Status low_reinterpret(Lowering *lo, IrOp *op) {
 // expand_shape: the sizes of the result are static or operands; strides follow from the group's
 // last.
 static Status low_expand_shape(Lowering *lo, IrOp *op) {
-    MemDesc *src;
+    MemDesc *src, *dst;
     TRY(low_memref(lo, op, ir_op_operand(op, 0), &src));
+    TRY(low_desc_of(lo, op, src, &dst));
     const IrType *type = ir_op_result(op, 0)->type;
     const IrAttr *groups = ir_op_attr(op, "reassociation");
-    MemDesc *dst = low_desc_new(lo, src->elem, type->rank);
-    dst->base = src->base;
-    dst->base_align = src->base_align;
-    dst->offset = src->offset;
     uint32_t cursor = 1;
     for (uint32_t d = 0; d < type->rank; d++)
         dst->sizes[d] = low_mixed(lo, op, "static_output_shape", d, &cursor);
@@ -213,13 +217,10 @@ static Status low_expand_shape(Lowering *lo, IrOp *op) {
 // collapse_shape: the verifier has checked that each group is contiguous; the stride is that of its
 // last dimension that is not 1.
 static Status low_collapse_shape(Lowering *lo, IrOp *op) {
-    MemDesc *src;
+    MemDesc *src, *dst;
     TRY(low_memref(lo, op, ir_op_operand(op, 0), &src));
+    TRY(low_desc_of(lo, op, src, &dst));
     const IrAttr *groups = ir_op_attr(op, "reassociation");
-    MemDesc *dst = low_desc_new(lo, src->elem, ir_op_result(op, 0)->type->rank);
-    dst->base = src->base;
-    dst->base_align = src->base_align;
-    dst->offset = src->offset;
     for (uint32_t g = 0; g < groups->num_elems; g++) {
         const IrAttr *group = groups->elems[g];
         dst->sizes[g] = low_index_const(1);
@@ -383,7 +384,7 @@ static Status low_get_global(Lowering *lo, IrOp *op) {
     bool is_constant = value && value->kind == IR_ATTR_DENSE && ir_op_attr(global, "constant");
     const IrType *type = ir_op_result(op, 0)->type;
     const IrType *elem = low_type(lo, type->elem);
-    if (!is_constant || !ir_type_is_static(type) || !elem || elem == lo->i1)
+    if (!is_constant || !ir_type_is_static(type) || type->has_layout || !elem || elem == lo->i1)
         return low_refuse(lo, op, "@%s is not a constant global with a value", name->str);
     IrOp *made = NULL;
     FOR_EACH_OP(other, ir_module_body(lo->m)) {
