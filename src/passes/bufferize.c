@@ -1,8 +1,7 @@
 // bufferize: tensors become buffers, in every function of the module.
 //
-//   func @k(%x: tensor<8x32xf32>, %n: index) -> tensor<8x32xf32> attributes {ingot.kernel = "rows"}
-//   {
-//     %e = tensor.empty() ...  %r = linalg.generic ins(%x) outs(%e) ...  return %r
+//   func @k(%x: tensor<8x32xf32>, %n: index) -> tensor<8x32xf32> attributes {ingot.kernel = ...} {
+//     %e = tensor.empty() ...  %r = linalg.generic ins(%x) outs(%e) ...  return %r }
 // becomes
 //   func @k(%x: memref<8x32xf32>, %r: memref<8x32xf32>, %n: index, %tile_begin: index,
 //           %tile_end: index) { linalg.generic ins(%x) outs(%r) ...  return }

@@ -26,7 +26,7 @@ static Status check_static(Bufferizer *bz, const IrOp *func, const IrType *type)
 static Status read_tied(Bufferizer *bz, BufSignature *sig, uint32_t arg) {
     const IrAttr *tied = ir_func_arg_attr(sig->func, arg, "ingot.inout");
     sig->tied_result[arg] = -1;
-    if (!tied) return STATUS_OK;
+    if (!tied || sig->arg_types[arg]->kind == IR_TYPE_MEMREF) return STATUS_OK; // or done already
     bool fits = tied->kind == IR_ATTR_INT && tied->i >= 0 && tied->i < sig->num_results &&
                 sig->arg_types[arg]->kind == IR_TYPE_TENSOR &&
                 sig->result_types[tied->i] == sig->arg_types[arg] && sig->tied_arg[tied->i] < 0;

@@ -277,6 +277,8 @@ static void emit_yield(LowerLinalg *ll, const IrBlock *block) {
 
 static Status emit_for(LowerLinalg *ll, IrOp *op) {
     if (op->num_results > LL_MAX_OPERANDS) return refuse(ll, op, DIAG_P0005, "carries too much");
+    if (ir_op_attr(op, "unsignedCmp"))
+        return refuse(ll, op, DIAG_P0005, "counts in unsigned numbers");
     IrValue *operands[3 + LL_MAX_OPERANDS];
     for (uint32_t i = 0; i < op->num_operands; i++) operands[i] = mapped(ll, ir_op_operand(op, i));
     IrBlock *from = ir_op_block(op, 0);
@@ -425,7 +427,8 @@ static int64_t count_rows(const LlItem *items, uint32_t num) {
 // A loop over rows: from 0 by 1.
 static bool is_row_loop(const IrOp *op) {
     int64_t lo, step;
-    return op->num_results == 0 && ir_value_constant_int(ir_op_operand(op, 0), &lo) && lo == 0 &&
+    return op->num_results == 0 && ir_op_operand(op, 0)->type->kind == IR_TYPE_INDEX &&
+           ir_value_constant_int(ir_op_operand(op, 0), &lo) && lo == 0 &&
            ir_value_constant_int(ir_op_operand(op, 2), &step) && step == 1;
 }
 

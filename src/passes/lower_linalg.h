@@ -11,14 +11,12 @@
 #include "passes/build.h"
 
 // Lowers every kernel of those three classes; others are left alone. Level 2 before and after.
-//   rows: one loop over [tile_begin, tile_end), one row per tile; everything in the kernel works
-//   row by
-//         row, intermediates shrink to one row. P0043 if an op does not.
-//   whole, init: like rows if the kernel has as many tiles as rows and splits; else tile 0 does
-//   all.
-// Exact but for float sums over the innermost dimension: lane l of a vector sums elements l, l +
-// 16, ... (several such vectors in turn for long rows), lanes are added by halves, then the start
-// value, then the rest of 8, 4 and single elements in order.
+//   rows        one loop over [tile_begin, tile_end), one row per tile; everything in the kernel
+//               works row by row, intermediates shrink to one row. P0043 if an op does not.
+//   whole, init like rows if the kernel has as many tiles as rows and splits; else tile 0 does all.
+// Exact but for float sums over the innermost dimension: lane l of a vector sums the elements l,
+// l + 16, ... (up to four such vectors in turn, added pairwise), lanes are added by halves, then
+// the start value, then the rest of 8, 4 and single elements in order.
 Status pass_lower_linalg(IrModule *m, DiagSink *sink) MUST_USE;
 
 enum { LL_MAX_LOOPS = 12, LL_MAX_OPERANDS = 48, LL_MAX_RANK = 16, LL_MAX_OUTS = 8 };

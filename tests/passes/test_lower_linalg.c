@@ -438,13 +438,109 @@ static void test_calls(void **state) {
     check_file("calls", exact);
 }
 
+// ---------------------------------------------------------------- what is refused
+
+typedef struct Refusal {
+    DiagCode code;
+    const char *text;
+} Refusal;
+
+#define ROWS         "attributes {ingot.kernel = \"rows\", ingot.tiles = affine_map<() -> (4)>} {\n"
+#define WHOLE        "attributes {ingot.kernel = \"whole\", ingot.tiles = affine_map<() -> (1)>} {\n"
+#define MAP(results) "affine_map<(d0, d1) -> (" results ")>"
+#define NEGATE(from, to, map)                                                                      \
+    to " = linalg.generic {indexing_maps = [" map                                                  \
+       ", " MAP("d0, d1") "], "                                                                    \
+                          "iterator_types = [\"parallel\", \"parallel\"]} ins(" from               \
+                          " : tensor<4x8xf32>) "                                                   \
+                          "outs(%e : tensor<4x8xf32>) {\n^bb0(%i: f32, %o: f32):\n%n = "           \
+                          "arith.negf %i : f32\n"                                                  \
+                          "linalg.yield %n : f32\n} -> tensor<4x8xf32>\n"
+
+static const Refusal refusals[] = {
+    // A kernel of rows that turns the rows round.
+    {DIAG_P0043, "func.func private @k(%x: tensor<4x8xf32>) -> tensor<4x8xf32> " ROWS
+                 "%e = tensor.empty() : tensor<4x8xf32>\n" NEGATE("%x", "%a", MAP("d0, d1"))
+                     NEGATE("%a", "%b", MAP("-d0 + 3, d1")) "return %b : tensor<4x8xf32>\n}"},
+    // An intermediate of 4 MiB.
+    {DIAG_P0044, "func.func private @k(%x: tensor<1024x1024xf32>) -> tensor<1024xf32> " WHOLE
+                 "%z = arith.constant 0.0 : f32\n%e = tensor.empty() : tensor<1024x1024xf32>\n"
+                 "%a = linalg.transpose ins(%x : tensor<1024x1024xf32>) outs(%e : "
+                 "tensor<1024x1024xf32>) permutation = [1, 0]\n"
+                 "%f = tensor.empty() : tensor<1024xf32>\n"
+                 "%g = linalg.fill ins(%z : f32) outs(%f : tensor<1024xf32>) -> tensor<1024xf32>\n"
+                 "%b = linalg.reduce { arith.addf } ins(%a : tensor<1024x1024xf32>) outs(%g : "
+                 "tensor<1024xf32>) dimensions = [1]\nreturn %b : tensor<1024xf32>\n}"},
+    // Tied to a result of another type; a scalar the kernel interface has no place for.
+    {DIAG_P0041, "func.func private @k(%x: tensor<4xf32> {ingot.inout = 0 : i64}, "
+                 "%y: tensor<8xf32>) -> tensor<8xf32> " WHOLE "return %y : tensor<8xf32>\n}"},
+    {DIAG_P0041, "func.func private @k(%x: tensor<4xf32>, %y: f32) -> tensor<4xf32> " WHOLE
+                 "return %x : tensor<4xf32>\n}"},
+    // A kernel called without a number of tiles.
+    {DIAG_P0041, "func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes "
+                 "{ingot.kernel = \"rows\"} {\nreturn %x : tensor<4xf32>\n}\n"
+                 "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+                 "%a = func.call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>\n"
+                 "return %a : tensor<4xf32>\n}"},
+    // A call that would change its caller's argument, which nothing allows.
+    {DIAG_P0042,
+     "func.func private @k(%x: tensor<4xf32> {ingot.inout = 0 : i64}) -> tensor<4xf32> " WHOLE
+     "return %x : tensor<4xf32>\n}\n"
+     "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+     "%a = func.call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>\n"
+     "return %a : tensor<4xf32>\n}"},
+    {DIAG_P0005, "func.func private @k(%x: tensor<?xf32>) -> tensor<?xf32> " WHOLE
+                 "return %x : tensor<?xf32>\n}"},
+};
+
+static void test_refusals(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+        DiagSink sink;
+        diag_sink_init(&sink);
+        IrModule *m = NULL;
+        if (ir_parse(refusals[i].text, strlen(refusals[i].text), "refused", &sink, &m) != STATUS_OK)
+            fail_with(&sink, refusals[i].text);
+        Status status = pass_bufferize(m, &sink);
+        if (status == STATUS_OK) status = pass_lower_linalg(m, &sink);
+        if (status != STATUS_INVALID || sink.num_diags != 1 ||
+            sink.diags[0].code != refusals[i].code)
+            fail_with(&sink, refusals[i].text);
+        assert_true(sink.diags[0].span.line > 0);
+        ir_module_destroy(m);
+        diag_sink_deinit(&sink);
+    }
+}
+
+// A pass run on what it made changes nothing.
+static void test_run_twice(void **state) {
+    (void)state;
+    DiagSink sink;
+    diag_sink_init(&sink);
+    IrModule *m = load("rope_append", &sink);
+    for (int pass = 0; pass < 2; pass++) {
+        StrBuf once = {0}, twice = {0};
+        Status (*run)(IrModule *, DiagSink *) = pass == 0 ? pass_bufferize : pass_lower_linalg;
+        if (run(m, &sink) != STATUS_OK) fail_with(&sink, "once");
+        ir_print(m, NULL, &once);
+        if (run(m, &sink) != STATUS_OK) fail_with(&sink, "twice");
+        ir_print(m, NULL, &twice);
+        assert_string_equal(once.data, twice.data);
+        strbuf_deinit(&once);
+        strbuf_deinit(&twice);
+    }
+    ir_module_destroy(m);
+    diag_sink_deinit(&sink);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_norm_quantise), cmocka_unit_test(test_rope_append),
         cmocka_unit_test(test_embed),         cmocka_unit_test(test_silu),
         cmocka_unit_test(test_repack),        cmocka_unit_test(test_conflicts),
         cmocka_unit_test(test_embed_flat),    cmocka_unit_test(test_repack_decode),
-        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_calls),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_run_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
