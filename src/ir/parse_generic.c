@@ -153,17 +153,18 @@ static bool has_shape(const IrAttr *attr, Shape shape) {
     BUG("attribute shape %d", (int)shape);
 }
 
+bool syntax_attr_fits(const char *name, const IrAttr *attr) {
+    for (size_t k = 0; k < ARRAY_LEN(attr_shapes); k++)
+        if (str_equal(attr_shapes[k].name, name)) return has_shape(attr, attr_shapes[k].shape);
+    return true;
+}
+
 static Status check_attr_shapes(Parser *p, const Token *at, const IrOp *op) {
     for (uint32_t i = 0; i < op->num_attrs; i++) {
         const char *name = op->attrs[i].name;
-        if (!ir_op_attr_is_inherent(op->kind, name)) continue;
-        for (size_t k = 0; k < ARRAY_LEN(attr_shapes); k++) {
-            if (!str_equal(attr_shapes[k].name, name)) continue;
-            if (!has_shape(op->attrs[i].attr, attr_shapes[k].shape))
-                return parse_error(p, DIAG_I0014, at,
-                                   "%s: attribute %s has a value of the wrong kind",
-                                   ir_op_info(op->kind)->name, name);
-        }
+        if (!ir_op_attr_is_inherent(op->kind, name) || syntax_attr_fits(name, op->attrs[i].attr)) continue;
+        return parse_error(p, DIAG_I0014, at, "%s: attribute %s has a value of the wrong kind",
+                           ir_op_info(op->kind)->name, name);
     }
     return STATUS_OK;
 }

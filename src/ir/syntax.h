@@ -84,6 +84,9 @@ const char *const *syntax_enum_keywords(IrOpKind kind, const char *attr_name);
 // The name of a reduction of affine.parallel ("addf") by its number, NULL if unknown.
 const char *affine_reduction_name(int64_t number);
 
+// Has the value of an inherent attribute the kind that its name calls for (maps, numbers, ...)?
+bool syntax_attr_fits(const char *name, const IrAttr *attr);
+
 // Flag lists ("reassoc,contract"): brought into canonical order, joined by separator, into buf;
 // false for an unknown flag. "none" gives "".
 bool syntax_flags(const char *const *flags, const char *text, const char *separator, char *buf,

@@ -43,7 +43,12 @@ static const IrType *llvm_func_type(const IrOp *func) {
 bool verify_llvm_func(Verifier *v, const IrOp *op) {
     const IrType *type = llvm_func_type(op);
     const IrBlock *body = op->regions[0].first;
+    const IrAttr *linkage = ir_op_attr(op, "linkage");
     if (!type) FAIL_ATTR("requires attribute 'function_type' of LLVM function type");
+    if (!ir_symbol_name(op)) FAIL_ATTR("requires attribute 'sym_name'");
+    if (linkage && !syntax_enum_known(op->kind, "linkage", linkage->str)) {
+        FAIL_ATTR("has the unknown linkage '%s'", linkage->str);
+    }
     if (!op->block || ir_block_parent(op->block) != v->m->op)
         FAIL_REGION("must be a child of the module");
     if (!body) return true;

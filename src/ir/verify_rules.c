@@ -492,41 +492,18 @@ static bool check_same_type(Verifier *v, const IrOp *op) {
 
 // ---------------------------------------------------------------- attributes of the syntax
 
-// The kind of attribute a directive prints, and whether the op must have it.
-static bool directive_attr(SyntaxKind kind, IrAttrKind *out_kind, bool *out_required) {
-    *out_required = true;
-    switch (kind) {
-    case SYNTAX_OPTIONAL_ENUM:
-    case SYNTAX_FASTMATH:
-    case SYNTAX_OVERFLOW:
-        *out_required = false;
-        *out_kind = IR_ATTR_STRING;
-        return true;
-    case SYNTAX_FLAG:
-        *out_required = false;
-        *out_kind = IR_ATTR_UNIT;
-        return true;
-    case SYNTAX_OPTIONAL_INTS:
-        *out_required = false;
-        *out_kind = IR_ATTR_DENSE_ARRAY;
-        return true;
-    case SYNTAX_ENUM:
-    case SYNTAX_QUOTED_ENUM:
-    case SYNTAX_STRING: *out_kind = IR_ATTR_STRING; return true;
-    case SYNTAX_WORD: *out_kind = IR_ATTR_BOOL; return true;
-    case SYNTAX_INT: *out_kind = IR_ATTR_INT; return true;
-    case SYNTAX_SYMBOL: *out_kind = IR_ATTR_SYMBOL; return true;
-    case SYNTAX_TYPE_ATTR: *out_kind = IR_ATTR_TYPE; return true;
-    case SYNTAX_INTS: *out_kind = IR_ATTR_DENSE_ARRAY; return true;
-    case SYNTAX_CALL:
-    case SYNTAX_MAP: *out_kind = IR_ATTR_MAP; return true;
-    default: return false; // prints no attribute, or one that the op's own check knows better
-    }
+// Must the op have the attribute that a directive prints?
+static bool is_required(SyntaxKind kind) {
+    return kind == SYNTAX_ENUM || kind == SYNTAX_QUOTED_ENUM || kind == SYNTAX_STRING ||
+           kind == SYNTAX_WORD || kind == SYNTAX_INT || kind == SYNTAX_SYMBOL ||
+           kind == SYNTAX_TYPE_ATTR || kind == SYNTAX_INTS || kind == SYNTAX_CALL ||
+           kind == SYNTAX_MAP;
 }
 
 static bool check_keyword(Verifier *v, const IrOp *op, const SyntaxItem *item, const IrAttr *attr) {
     char flags[128];
     bool is_known = true;
+    if (attr->kind != IR_ATTR_STRING) return true;
     if (item->kind == SYNTAX_FASTMATH) {
         is_known = syntax_flags(syntax_fastmath_flags, attr->str, ",", flags, sizeof flags);
     } else if (item->kind == SYNTAX_OVERFLOW) {
@@ -539,15 +516,19 @@ static bool check_keyword(Verifier *v, const IrOp *op, const SyntaxItem *item, c
     return true;
 }
 
+// Inherent attributes have the kind their name calls for, those that the text prints are there, and
+// keywords are known.
 static bool check_attributes(Verifier *v, const IrOp *op, const Syntax *syntax) {
     SyntaxItem item;
+    for (uint32_t i = 0; i < op->num_attrs; i++) {
+        const char *name = op->attrs[i].name;
+        if (!ir_op_attr_is_inherent(op->kind, name)) continue;
+        if (!syntax_attr_fits(name, op->attrs[i].attr)) FAIL_ATTR("has a wrong kind of '%s'", name);
+    }
     for (const char *at = syntax->pattern; syntax_next(&at, &item);) {
-        IrAttrKind kind;
-        bool is_required;
-        if (!directive_attr(item.kind, &kind, &is_required)) continue;
+        if (item.kind < SYNTAX_FASTMATH) continue;
         const IrAttr *attr = ir_op_attr(op, item.words[0]);
-        if (!attr && is_required) FAIL_ATTR("requires attribute '%s'", item.words[0]);
-        if (attr && attr->kind != kind) FAIL_ATTR("has a wrong kind of '%s'", item.words[0]);
+        if (!attr && is_required(item.kind)) FAIL_ATTR("requires attribute '%s'", item.words[0]);
         if (attr && !check_keyword(v, op, &item, attr)) return false;
     }
     return true;

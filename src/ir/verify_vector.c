@@ -105,7 +105,9 @@ bool verify_contract(Verifier *v, const IrOp *op) {
     const IrAttr *iterators = verify_attr(op, "iterator_types", IR_ATTR_ARRAY);
     const IrAttr *kind = verify_attr(op, "kind", IR_ATTR_STRING);
     int64_t ranges[VERIFY_MAX_LOOPS];
-    if (kind && !syntax_enum_known(op->kind, "kind", kind->str)) FAIL_ATTR("has an unknown kind");
+    if (!kind || !syntax_enum_known(op->kind, "kind", kind->str)) {
+        FAIL_ATTR("expected 'kind' attribute of type CombiningKind");
+    }
     if (!maps || maps->num_elems != 3 || !iterators) {
         FAIL_ATTR("expected an indexing map for each vector operand");
     }
