@@ -1,8 +1,10 @@
 // `ingot compile`: a recipe and a model file become an artifact. What was decided is printed with
 // --dry-run or --json.
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/compiler_verbs.h"
 #include "compiler/compile.h"
@@ -54,6 +56,13 @@ static Status check_dump_options(Cli *cli) {
         return usage_error(&cli->sink, DIAG_U0005, "-o and --%s exclude each other",
                            args_has(args, OPT_DRY_RUN) ? "dry-run" : "emit-ir");
     return STATUS_OK;
+}
+
+static Status make_dump_dir(Cli *cli, const char *path) {
+    if (!path || mkdir(path, 0777) == 0 || errno == EEXIST) return STATUS_OK;
+    diag_report(&cli->sink, DIAG_ERROR, DIAG_U0003, (DiagSpan){.file = path},
+                "cannot make the folder: %s", strerror(errno));
+    return STATUS_IO;
 }
 
 // ---------------------------------------------------------------- progress
@@ -206,6 +215,7 @@ Status verb_COMPILE(Cli *cli) {
     }
     TRY(check_positional(cli, 1, 1, "a recipe"));
     TRY(check_dump_options(cli));
+    TRY(make_dump_dir(cli, args_text(args, OPT_DUMP_DIR, NULL)));
     StrBuf ir = {0};
     CompileOptions options = {
         .recipe_path = args->positional[0],
