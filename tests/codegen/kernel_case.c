@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -22,6 +23,28 @@ void expect_ok(Status status, const DiagSink *sink) {
     StrBuf text = {0};
     diag_render(sink, &text);
     fail_msg("%s", text.data ? text.data : "failed without a diagnostic");
+}
+
+bool stock_mlir_accepts(const StrBuf *text) {
+    static const char *const tools[] = {"mlir-opt-22 --verify-each --verify-roundtrip",
+                                        "mlir-translate-22 --mlir-to-llvmir"};
+    if (system("command -v mlir-opt-22 mlir-translate-22 > /dev/null") != 0) {
+        print_message("mlir-opt-22 is not installed: the text is not checked\n");
+        return false;
+    }
+    char path[] = "/tmp/ingot-test-XXXXXX", line[256];
+    int fd = mkstemp(path), worst = 0;
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text->data, text->len), (ssize_t)text->len);
+    close(fd);
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
+        snprintf(line, sizeof line, "%s %s > /dev/null", tools[i], path);
+        int rc = system(line);
+        worst = rc ? rc : worst;
+    }
+    unlink(path);
+    assert_int_equal(worst, 0);
+    return true;
 }
 
 // ---------------------------------------------------------------- buffers

@@ -55,6 +55,9 @@ void kernel_case_expect(const KernelCase *c, const uint8_t *expected, const char
 
 // Renders and fails if the status is not OK.
 void expect_ok(Status status, const DiagSink *sink);
+// Fails if mlir-opt-22 or mlir-translate-22 refuses the level-3 text; false if they are not
+// installed.
+bool stock_mlir_accepts(const StrBuf *text);
 // Level 3 of a module's copy; the caller destroys it.
 IrModule *kernel_case_lower(const IrModule *module);
 

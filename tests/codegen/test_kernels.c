@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/str.h"
+#include "ir/print.h"
 #include "kernel_case.h"
 
 enum { NUM_SEEDS = 3, MAX_FILES = 64 };
@@ -55,6 +56,15 @@ static void run_levels(KernelCase *c, const uint8_t *start, const uint8_t *expec
         print_message("no CPU level of this host runs @%s\n", ir_symbol_name(c->kernel));
 }
 
+static void check_text(const KernelCase *c) {
+    IrModule *lowered = kernel_case_lower(c->module);
+    StrBuf text = {0};
+    ir_print(lowered, NULL, &text);
+    (void)stock_mlir_accepts(&text);
+    strbuf_deinit(&text);
+    ir_module_destroy(lowered);
+}
+
 static void test_kernel(void **state) {
     const KernelFile *file = *state;
     size_t len;
@@ -67,6 +77,7 @@ static void test_kernel(void **state) {
         uint8_t *expected = kernel_case_save(&c);
         if (kernel_case_equal(&c, start)) fail_msg("@%s changes nothing", ir_symbol_name(c.kernel));
         run_levels(&c, start, expected);
+        if (seed == 1) check_text(&c);
         free(start);
         free(expected);
         kernel_case_deinit(&c);
