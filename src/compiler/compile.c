@@ -243,7 +243,6 @@ static void fill_memory(Compilation *c, const Section *sections, uint32_t num_se
 }
 
 static Status finish_plan(Compilation *c, Section *sections, uint32_t *out_num, uint32_t *out_plan) {
-    enum { SAMPLER_BYTES_PER_TOKEN = 16, TOKENIZER_BYTES = 1 << 20 };
     PlanTables *t = &c->plan.tables;
     TRY(match_code(c));
     PlanLevel *levels = ARENA_ARRAY(&c->plan.arena, PlanLevel, c->num_levels);
@@ -260,8 +259,7 @@ static Status finish_plan(Compilation *c, Section *sections, uint32_t *out_num, 
     t->header.model_name = plan_build_string(&c->plan, c->report->model_name);
     uint32_t num, plan_at, first_code;
     list_sections(c, sections, &plan_at, &first_code); // table counts for the run-time's bytes
-    t->header.runtime_bytes = plan_executor_bytes(&t->header) + TOKENIZER_BYTES +
-                              (uint64_t)t->header.vocab_size * SAMPLER_BYTES_PER_TOKEN;
+    t->header.runtime_bytes = plan_runtime_bytes(&t->header);
     num = list_sections(c, sections, &plan_at, &first_code);
     fill_memory(c, sections, num, parts); // adds the names of the parts to the strings
     c->report->num_parts = 0;
