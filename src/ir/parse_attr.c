@@ -278,6 +278,8 @@ Status parse_dict_attr(Parser *p, const IrAttr **out_attr) {
         size_t len;
         if (name.kind == TOKEN_STRING) {
             TRY(parse_string_token(p, &text, &len));
+            if (memchr(text, 0, len) || len == 0)
+                return parse_error(p, DIAG_I0004, &name, "attribute name empty or with a NUL");
             text = ir_intern_n(p->m, text, len);
         } else if (name.kind == TOKEN_WORD) {
             text = token_text(p, &name);

@@ -118,7 +118,8 @@ static Status check_keywords(Parser *p, const OpState *s, const Token *at, const
 Status add_op_attr(Parser *p, const OpState *s, const Token *at, const char *name, size_t len,
                    const IrAttr *attr) {
     const char *text = ir_intern_n(p->m, name, len);
-    if (memchr(name, 0, len)) return parse_error(p, DIAG_I0004, at, "attribute name with a NUL");
+    if (memchr(name, 0, len) || len == 0)
+        return parse_error(p, DIAG_I0004, at, "attribute name empty or with a NUL");
     if (p->num_attrs - s->first_attr >= MAX_OP_ATTRS)
         return parse_error(p, DIAG_I0011, at, "more than %d attributes", (int)MAX_OP_ATTRS);
     if (has_attr(p, s, text))

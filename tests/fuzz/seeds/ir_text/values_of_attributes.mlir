@@ -1,0 +1,2 @@
+// values_of_attributes
+func.func private @f() attributes {ingot.a = [1, 2 : i32, 3.0, 4.0 : f32, true, "x", unit, [], {}], ingot.b = {x = 1 : i8, "y z" = @f, z}, ingot.c = f32, ingot.d = tensor<4xf32>, ingot.e = (f32) -> i32, ingot.f = array<i32: 1, -2>, ingot.g = array<i64>, ingot.h = "tab\09 quote\22 back\\ \C3\A9", ingot.i = dense<[1, 2]> : tensor<2xi64>, ingot.j = #gpu.block<x>, ingot.k = -1 : index, ingot.l = false, ingot.m = 0x7FF8000000000000 : f64}
