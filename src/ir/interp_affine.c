@@ -1,6 +1,6 @@
 // Affine maps in the interpreter: coefficient tables where a map is linear, tree evaluation
 // elsewhere; and affine.apply, affine.min, affine.max.
-#include "ir/interp_internal.h"
+#include "ir/interp_decoders.h"
 
 // Adds scale * expr to coeffs and constant; false if expr is not linear or a number overflows.
 static bool linear_add(const IrAffineExpr *expr, uint32_t num_dims, int64_t scale, int64_t *coeffs,

@@ -1,7 +1,7 @@
 // Loops, branches, calls. Parallel loops run in the order the options ask for.
 #include <stdlib.h>
 
-#include "ir/interp_internal.h"
+#include "ir/interp_decoders.h"
 
 // ---------------------------------------------------------------- scf.for, affine.for
 

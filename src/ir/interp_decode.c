@@ -1,7 +1,7 @@
 // Decoding: places of values, constants, last uses, and the table of what decodes each operation.
 #include <stdlib.h>
 
-#include "ir/interp_internal.h"
+#include "ir/interp_decoders.h"
 
 // ---------------------------------------------------------------- types
 

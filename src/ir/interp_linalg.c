@@ -1,7 +1,7 @@
 // Structured operations: for every point of the loops, in lexicographic order, read the operands,
 // run the body, write the outputs. Named ones run a body built here from the same scalar operations
 // as their generic form. Byte positions are carried along incrementally where the maps are linear.
-#include "ir/interp_internal.h"
+#include "ir/interp_decoders.h"
 
 typedef struct LinalgOperand {
     uint32_t slot, arg_slot, yield_slot;
@@ -278,56 +278,60 @@ static bool run_structured(Interp *in, const InterpInst *inst, uint64_t *frame) 
 
 // ---------------------------------------------------------------- bodies of named ops
 
-// Emits the body into a new block; its value ends in the operand's yield slot.
-static bool build_named_body(InterpDecoder *d, const IrOp *op, LinalgOp *info) {
-    InterpBlock *block = INTERP_INFO(d, InterpBlock), *outer = d->block;
-    LinalgOperand *in = &info->operands[0], *out = &info->operands[info->num_operands - 1];
-    const IrType *acc_type = ir_op_operand(op, info->num_operands - 1)->type->elem;
+// The operand as a value of the accumulator's type: its place.
+static uint32_t emit_operand(InterpDecoder *d, const IrOp *op, LinalgOperand *operand, uint32_t o,
+                             const IrType *acc_type) {
+    const IrType *type = ir_type_elem(ir_op_operand(op, o)->type);
     const IrAttr *cast = ir_op_attr(op, "cast");
     bool is_unsigned =
         cast && cast->kind == IR_ATTR_STRING && str_equal(cast->str, "cast_unsigned");
+    operand->is_read = true;
+    if (type == acc_type) return operand->arg_slot;
+    uint32_t to = interp_slot_new(d, 1);
+    interp_emit_cast(d, op, type, acc_type, is_unsigned, operand->arg_slot, to);
+    return to;
+}
+
+static uint32_t emit_combine(InterpDecoder *d, const IrOp *op, const char *kind, const IrType *type,
+                             uint32_t a, uint32_t b) {
+    InterpInst *inst = interp_emit(d, op, interp_combine_op(kind, type));
+    inst->width = ir_type_bits(type);
+    inst->src[0] = a;
+    inst->src[1] = b;
+    inst->dst = interp_slot_new(d, 1);
+    return inst->dst;
+}
+
+static bool is_narrow_float(const LinalgOperand *operand) {
+    return operand->is_shaped &&
+           (operand->mem == INTERP_MEM_F32 || operand->mem == INTERP_MEM_F16 ||
+            operand->mem == INTERP_MEM_BF16);
+}
+
+// The body of a named op in a new block; its value's place becomes the output's yield slot.
+static void build_named_body(InterpDecoder *d, const IrOp *op, LinalgOp *info) {
+    InterpBlock *block = INTERP_INFO(d, InterpBlock), *outer = d->block;
+    LinalgOperand *operands = info->operands, *out = &operands[info->num_operands - 1];
+    const IrType *acc_type = ir_op_operand(op, info->num_operands - 1)->type->elem;
     bool is_contraction = ir_op_info(op->kind)->traits & IR_CONTRACTION;
-    bool is_pool = op->kind == IR_LINALG_POOLING_NHWC_MAX || op->kind == IR_LINALG_POOLING_NHWC_SUM;
+    bool is_max = op->kind == IR_LINALG_POOLING_NHWC_MAX;
     d->block = block;
-    uint32_t value = in->arg_slot;
-    in->is_read = true;
-    out->is_read = is_contraction || is_pool;
-    for (uint32_t o = 0; o < (is_contraction ? 2u : 1u); o++) {
-        const IrType *type = ir_type_elem(ir_op_operand(op, o)->type);
-        if (type == acc_type) continue;
-        uint32_t to = interp_slot_new(d, 1);
-        interp_emit_cast(d, op, type, acc_type, is_unsigned, info->operands[o].arg_slot, to);
-        info->operands[o].yield_slot = to; // remembered below
-    }
-    if (in->yield_slot != INTERP_NO_SLOT) value = in->yield_slot;
+    uint32_t value = emit_operand(d, op, &operands[0], 0, acc_type);
     if (is_contraction) {
-        LinalgOperand *other = &info->operands[1];
-        other->is_read = true;
-        InterpInst *inst = interp_emit(d, op, interp_combine_op("mul", acc_type));
-        inst->width = ir_type_bits(acc_type);
-        inst->src[0] = value;
-        inst->src[1] = other->yield_slot != INTERP_NO_SLOT ? other->yield_slot : other->arg_slot;
-        value = inst->dst = interp_slot_new(d, 1);
+        uint32_t other = emit_operand(d, op, &operands[1], 1, acc_type);
+        value = emit_combine(d, op, "mul", acc_type, value, other);
     }
-    if (is_contraction || is_pool) {
+    out->is_read = is_contraction || is_max || op->kind == IR_LINALG_POOLING_NHWC_SUM;
+    if (out->is_read) {
         const char *max = ir_type_is_float(acc_type) ? "maximumf" : "maxsi";
-        bool is_max = op->kind == IR_LINALG_POOLING_NHWC_MAX;
-        InterpInst *inst = interp_emit(d, op, interp_combine_op(is_max ? max : "add", acc_type));
-        inst->width = ir_type_bits(acc_type);
-        inst->src[0] = out->arg_slot;
-        inst->src[1] = value;
-        value = inst->dst = interp_slot_new(d, 1);
+        value = emit_combine(d, op, is_max ? max : "add", acc_type, out->arg_slot, value);
     }
     out->yield_slot = value;
     d->block = outer;
     interp_block_seal(d, block);
     info->body = block;
-    info->is_f32_contraction = is_contraction && acc_type->kind == IR_TYPE_F32 && in->is_shaped &&
-                               info->operands[1].is_shaped &&
-                               ir_type_is_float(ir_op_operand(op, 0)->type->elem) &&
-                               ir_type_is_float(ir_op_operand(op, 1)->type->elem) &&
-                               in->mem != INTERP_MEM_64 && info->operands[1].mem != INTERP_MEM_64;
-    return true;
+    info->is_f32_contraction = is_contraction && acc_type->kind == IR_TYPE_F32 &&
+                               is_narrow_float(&operands[0]) && is_narrow_float(&operands[1]);
 }
 
 // ---------------------------------------------------------------- decoding
@@ -426,7 +430,10 @@ bool interp_decode_structured(InterpDecoder *d, const IrOp *op) {
         }
     }
     bool has_region = op->kind == IR_LINALG_GENERIC || op->kind == IR_LINALG_REDUCE;
-    if (!(has_region ? decode_region(d, op, info) : build_named_body(d, op, info))) return false;
+    if (!has_region)
+        build_named_body(d, op, info);
+    else if (!decode_region(d, op, info))
+        return false;
     if (op->num_results) {
         info->results = INTERP_ARRAY(d, uint32_t, op->num_results);
         for (uint32_t i = 0; i < op->num_results; i++) info->results[i] = interp_result(d, op, i);

@@ -1,5 +1,5 @@
 // The interpreter's memref operations: allocation, views of buffers, loads and stores.
-#include "ir/interp_internal.h"
+#include "ir/interp_decoders.h"
 
 // ---------------------------------------------------------------- elements
 

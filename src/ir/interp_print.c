@@ -1,6 +1,6 @@
 // The test driver's print calls (@printMemrefF32 and its like), in the text of mlir-runner's
 // utility library; only the address is always 0.
-#include "ir/interp_internal.h"
+#include "ir/interp_decoders.h"
 
 typedef struct Print {
     uint32_t rank, elem_bytes;

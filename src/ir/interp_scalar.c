@@ -1,7 +1,7 @@
 // Integer arithmetic, comparison, selection and casts, lane by lane. Words hold integers
 // sign-extended, which keeps unsigned order too: two words of one width compare as unsigned like
 // their values.
-#include "ir/interp_internal.h"
+#include "ir/interp_decoders.h"
 
 #define LANES(inst) for (uint32_t l = 0; l < (inst)->lanes; l++)
 

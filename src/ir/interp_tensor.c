@@ -1,6 +1,6 @@
 // The interpreter's tensor operations. Tensors are dense, so a slice is a copy and a reshape
 // shares.
-#include "ir/interp_internal.h"
+#include "ir/interp_decoders.h"
 
 // ---------------------------------------------------------------- numbers that are static or
 // operands

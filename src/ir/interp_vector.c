@@ -1,6 +1,6 @@
 // Vector arithmetic and movement. A vector's lanes are consecutive words of the frame in row-major
 // order, so what only moves lanes is a table of places, and what only renames them costs nothing.
-#include "ir/interp_internal.h"
+#include "ir/interp_decoders.h"
 #include "ir/intrinsics.h"
 
 // ---------------------------------------------------------------- moving lanes

@@ -1,6 +1,6 @@
 // Vector access to memory: load, store, masked ones, transfer_read, transfer_write, and the affine
 // forms.
-#include "ir/interp_internal.h"
+#include "ir/interp_decoders.h"
 
 typedef struct VectorAccess {
     InterpElement element; // base and indices

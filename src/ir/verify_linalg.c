@@ -639,61 +639,74 @@ bool verify_softmax(Verifier *v, const IrOp *op) {
     return true;
 }
 
+typedef struct Packing {
+    const IrType *plain, *packed;
+    const IrAttr *tiles, *positions, *permutation; // permutation: NULL if it is the identity
+    bool has_padding, is_pack;
+} Packing;
+
+static bool check_packing(Verifier *v, const IrOp *op, const Packing *p) {
+    uint32_t rank = p->plain->rank, dynamic = 0;
+    if (rank > VERIFY_MAX_RANK || !check_dims_list(v, op, "inner_dims_pos", rank)) return false;
+    if (!p->tiles || p->tiles->num_values != p->positions->num_values ||
+        p->packed->rank != rank + p->tiles->num_values) {
+        FAIL_TYPE("packed rank != (unpacked rank + num tiling factors)");
+    }
+    if (p->permutation && !check_dims_list(v, op, "outer_dims_perm", rank)) return false;
+    if (p->permutation && p->permutation->num_values != rank) {
+        FAIL_ATTR("has an outer_dims_perm that is no permutation of %u dimensions", rank);
+    }
+    for (size_t i = 0; i < p->tiles->num_values; i++) {
+        int64_t tile = p->tiles->values[i];
+        dynamic += tile == IR_DYNAMIC;
+        if (tile != IR_DYNAMIC && tile <= 0) FAIL_ATTR("invalid zero tile factor");
+        if (!verify_sizes_fit(p->packed->shape[rank + i], tile)) {
+            FAIL_TYPE("inner tile sizes do not match the packed type");
+        }
+    }
+    if (dynamic == op->segments[p->is_pack ? 3 : 2]) return true;
+    FAIL_TYPE("has operands that do not fit its dynamic tiles");
+}
+
+// Outer dimension d of the packed type holds dimension permutation[d], divided by its tile.
+static bool check_outer_dim(Verifier *v, const IrOp *op, const Packing *p, uint32_t d) {
+    int64_t from = p->permutation ? p->permutation->values[d] : (int64_t)d;
+    int64_t size = p->plain->shape[from], tile = 1;
+    for (size_t i = 0; i < p->tiles->num_values; i++) {
+        if (p->positions->values[i] == from) tile = p->tiles->values[i];
+    }
+    if (size == IR_DYNAMIC || tile == IR_DYNAMIC) return true;
+    if (size % tile && p->is_pack && !p->has_padding) {
+        FAIL_TYPE("invalid tile factor or output size provided. Only full tiles are supported when "
+                  "padding_value is not set");
+    }
+    if (verify_sizes_fit(p->packed->shape[d], size / tile + (size % tile != 0))) return true;
+    FAIL_TYPE("the shape of output does not hold the packed data in dimension %u", d);
+}
+
 // linalg.pack, linalg.unpack: the packed shape is the outer tiles, permuted, then the inner tiles.
 bool verify_pack(Verifier *v, const IrOp *op) {
     bool is_pack = op->kind == IR_LINALG_PACK;
     const IrType *from = verify_operand_type(op, 0), *to = verify_operand_type(op, 1);
-    const IrType *plain = is_pack ? from : to, *packed = is_pack ? to : from;
-    const IrAttr *tiles = verify_attr(op, "static_inner_tiles", IR_ATTR_DENSE_ARRAY);
-    const IrAttr *positions = verify_attr(op, "inner_dims_pos", IR_ATTR_DENSE_ARRAY);
-    const IrAttr *permutation = verify_attr(op, "outer_dims_perm", IR_ATTR_DENSE_ARRAY);
-    if (op->results[0].type != to || from->elem != to->elem)
+    Packing packing = {
+        .plain = is_pack ? from : to,
+        .packed = is_pack ? to : from,
+        .tiles = verify_attr(op, "static_inner_tiles", IR_ATTR_DENSE_ARRAY),
+        .positions = verify_attr(op, "inner_dims_pos", IR_ATTR_DENSE_ARRAY),
+        .permutation = verify_attr(op, "outer_dims_perm", IR_ATTR_DENSE_ARRAY),
+        .has_padding = is_pack && op->segments[2],
+        .is_pack = is_pack,
+    };
+    if (packing.permutation && !packing.permutation->num_values) packing.permutation = NULL;
+    if (op->results[0].type != to || from->elem != to->elem) {
         FAIL_TYPE("result and destination types differ");
-    if (plain->rank > VERIFY_MAX_RANK || !check_dims_list(v, op, "inner_dims_pos", plain->rank))
-        return false;
-    if (!tiles || tiles->num_values != positions->num_values ||
-        packed->rank != plain->rank + tiles->num_values) {
-        FAIL_TYPE("packed rank != (unpacked rank + num tiling factors)");
     }
-    if (permutation && (!check_dims_list(v, op, "outer_dims_perm", plain->rank) ||
-                        (permutation->num_values && permutation->num_values != plain->rank))) {
-        return permutation->num_values == plain->rank
-                   ? false
-                   : verify_fail(v, DIAG_I0105, op, "has an invalid permutation");
-    }
-    uint32_t dynamic = 0;
-    for (size_t i = 0; i < tiles->num_values; i++) {
-        dynamic += tiles->values[i] == IR_DYNAMIC;
-        if (tiles->values[i] != IR_DYNAMIC && tiles->values[i] <= 0)
-            FAIL_ATTR("invalid zero tile factor");
-        if (!verify_sizes_fit(packed->shape[plain->rank + i], tiles->values[i])) {
-            FAIL_TYPE("inner tile sizes do not match the packed type");
-        }
-    }
-    if (dynamic != op->segments[is_pack ? 3 : 2])
-        FAIL_TYPE("has operands that do not fit its dynamic tiles");
-    if (is_pack && op->segments[2] &&
-        verify_operand_type(op, ir_op_segment_start(op, 2)) != from->elem) {
+    if (packing.has_padding && verify_operand_type(op, ir_op_segment_start(op, 2)) != from->elem) {
         FAIL_TYPE("expected padding_value to have the element type of the source");
     }
-    for (uint32_t d = 0; d < plain->rank; d++) {
-        uint32_t from_dim =
-            permutation && permutation->num_values ? (uint32_t)permutation->values[d] : d;
-        int64_t size = plain->shape[from_dim], tile = 1;
-        for (size_t i = 0; i < tiles->num_values; i++) {
-            if (positions->values[i] == (int64_t)from_dim) tile = tiles->values[i];
-        }
-        if (size == IR_DYNAMIC || tile == IR_DYNAMIC) continue;
-        if (size % tile && is_pack && !op->segments[2]) {
-            FAIL_TYPE(
-                "invalid tile factor or output size provided. Only full tiles are supported when "
-                "padding_value is not set");
-        }
-        if (!verify_sizes_fit(packed->shape[d], (size + tile - 1) / tile)) {
-            FAIL_TYPE(
-                "the shape of output is not large enough to hold the packed data in dimension %u",
-                d);
-        }
+    if (!check_packing(v, op, &packing)) return false;
+    for (uint32_t d = 0; d < packing.plain->rank; d++) {
+        if (!check_outer_dim(v, op, &packing, d)) return false;
     }
     return true;
 }

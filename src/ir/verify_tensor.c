@@ -209,57 +209,65 @@ bool verify_insert_slice(Verifier *v, const IrOp *op) {
 
 // ---------------------------------------------------------------- reshapes
 
+static size_t group_len(const IrAttr *group) {
+    return group->kind == IR_ATTR_ARRAY         ? group->num_elems
+           : group->kind == IR_ATTR_DENSE_ARRAY ? group->num_values
+                                                : 0;
+}
+
 static int64_t group_dim(const IrAttr *group, size_t i) {
     if (group->kind == IR_ATTR_DENSE_ARRAY) return group->values[i];
     return group->elems[i]->kind == IR_ATTR_INT ? group->elems[i]->i : -1;
 }
 
-// The groups are contiguous, cover the expanded dimensions, and their products are the collapsed
-// sizes.
+// Group g of a reassociation starts at expanded dimension *next: its dimensions follow one another,
+// and their product is the collapsed size. *next moves behind it.
+static bool check_group(Verifier *v, const IrOp *op, const IrType *expanded, uint32_t g,
+                        int64_t collapsed_size, uint32_t *next) {
+    const IrAttr *group = ir_op_attr(op, "reassociation")->elems[g];
+    size_t len = group_len(group);
+    int64_t product = 1;
+    uint32_t dynamic = 0;
+    if (!len) FAIL_ATTR("reassociation indices must not be empty");
+    for (size_t i = 0; i < len; i++, (*next)++) {
+        if (*next >= expanded->rank || group_dim(group, i) != (int64_t)*next) {
+            FAIL_ATTR("expected reassociation map #%u to be valid and contiguous", g);
+        }
+        int64_t size = expanded->shape[*next];
+        if (size == IR_DYNAMIC) dynamic++;
+        if (size != IR_DYNAMIC && __builtin_mul_overflow(product, size, &product)) {
+            FAIL_TYPE("has more than 2^63 elements");
+        }
+    }
+    if (dynamic > 1) { // V11
+        return verify_fail(
+            v, DIAG_I0131, op,
+            "has %u dynamic sizes in reassociation group %u; at most one can be told "
+            "apart",
+            dynamic, g);
+    }
+    if (dynamic && collapsed_size != IR_DYNAMIC) {
+        FAIL_TYPE("expected dimension %u of collapsed type to be dynamic since one or more of the "
+                  "corresponding dimensions in the expanded type is dynamic",
+                  g);
+    }
+    if (!dynamic && collapsed_size != product) {
+        FAIL_TYPE("expected dimension %u of collapsed type to be static value of %lld", g,
+                  (long long)product);
+    }
+    return true;
+}
+
 bool verify_reassociation(Verifier *v, const IrOp *op, const IrType *expanded,
                           const IrType *collapsed) {
     const IrAttr *groups = verify_attr(op, "reassociation", IR_ATTR_ARRAY);
+    uint32_t next = 0;
     if (!groups || groups->num_elems != collapsed->rank) {
         FAIL_ATTR("expected collapsed rank (%u) to equal the number of reassociation maps (%zu)",
                   collapsed->rank, groups ? groups->num_elems : 0);
     }
-    uint32_t next = 0;
     for (uint32_t g = 0; g < collapsed->rank; g++) {
-        const IrAttr *group = groups->elems[g];
-        bool is_list = group->kind == IR_ATTR_ARRAY || group->kind == IR_ATTR_DENSE_ARRAY;
-        size_t len = !is_list                       ? 0
-                     : group->kind == IR_ATTR_ARRAY ? group->num_elems
-                                                    : group->num_values;
-        if (!len) FAIL_ATTR("reassociation indices must not be empty");
-        int64_t product = 1;
-        uint32_t dynamic = 0;
-        for (size_t i = 0; i < len; i++, next++) {
-            if (next >= expanded->rank || group_dim(group, i) != (int64_t)next) {
-                FAIL_ATTR("expected reassociation map #%u to be valid and contiguous", g);
-            }
-            int64_t size = expanded->shape[next];
-            if (size == IR_DYNAMIC)
-                dynamic++;
-            else if (__builtin_mul_overflow(product, size, &product))
-                FAIL_TYPE("has more than 2^63 elements");
-        }
-        if (dynamic > 1) { // V11
-            return verify_fail(v, DIAG_I0131, op,
-                               "has %u dynamic sizes in reassociation group %u; at most "
-                               "one can be told apart",
-                               dynamic, g);
-        }
-        int64_t size = collapsed->shape[g];
-        if (dynamic && size != IR_DYNAMIC) {
-            FAIL_TYPE(
-                "expected dimension %u of collapsed type to be dynamic since one or more of the "
-                "corresponding dimensions in the expanded type is dynamic",
-                g);
-        }
-        if (!dynamic && size != product) {
-            FAIL_TYPE("expected dimension %u of collapsed type to be static value of %lld", g,
-                      (long long)product);
-        }
+        if (!check_group(v, op, expanded, g, collapsed->shape[g], &next)) return false;
     }
     if (next != expanded->rank && collapsed->rank) {
         FAIL_ATTR("expected expanded rank (%u) to equal the number of reassociated dimensions (%u)",
@@ -286,8 +294,7 @@ static bool check_memref_layout(Verifier *v, const IrOp *op, const IrType *expan
     uint32_t next = 0;
     for (uint32_t g = 0; fits && g < collapsed->rank; g++) {
         const IrAttr *group = groups->elems[g];
-        size_t len = group->kind == IR_ATTR_ARRAY ? group->num_elems : group->num_values;
-        uint32_t last = next + (uint32_t)len - 1;
+        uint32_t last = next + (uint32_t)group_len(group) - 1;
         fits = inner[last] == outer[g] || collapsed->shape[g] == 1;
         for (uint32_t i = next; fits && i < last; i++) {
             bool is_known = inner[i] != IR_DYNAMIC && inner[i + 1] != IR_DYNAMIC &&

@@ -312,3 +312,20 @@ func.func @f(%a: vector<16xi32>, %b: vector<64xi8>, %c: i8) {
   %3 = llvm.call_intrinsic "llvm.x86.vgf2p8affineqb.512"(%b, %b, %c) : (vector<64xi8>, vector<64xi8>, i8) -> vector<64xi8>
   return
 }
+// -----
+// V14: an annotation's value is builtin
+// expected-error@+1 {{has the annotation 'ingot.kernel' whose value is not builtin}}
+func.func @f() attributes {ingot.kernel = #linalg.type_fn<cast_unsigned>} {
+  return
+}
+// -----
+// linalg.pack and unpack
+func.func @f(%a: tensor<8x63xf32>, %z: tensor<8x2x8x4xf32>, %c: f32, %y: tensor<8x3x8x4xf32>) {
+  %0 = linalg.pack %a padding_value(%c : f32) outer_dims_perm = [1, 0] inner_dims_pos = [1, 0] inner_tiles = [8, 4] into %z : tensor<8x63xf32> -> tensor<8x2x8x4xf32>
+// expected-error@+1 {{Only full tiles are supported}}
+  %1 = linalg.pack %a outer_dims_perm = [1, 0] inner_dims_pos = [1, 0] inner_tiles = [8, 4] into %z : tensor<8x63xf32> -> tensor<8x2x8x4xf32>
+// expected-error@+1 {{does not hold the packed data in dimension 1}}
+  %2 = linalg.pack %a padding_value(%c : f32) outer_dims_perm = [1, 0] inner_dims_pos = [1, 0] inner_tiles = [8, 4] into %y : tensor<8x63xf32> -> tensor<8x3x8x4xf32>
+  %3 = linalg.unpack %0 outer_dims_perm = [1, 0] inner_dims_pos = [1, 0] inner_tiles = [8, 4] into %a : tensor<8x2x8x4xf32> -> tensor<8x63xf32>
+  return
+}
