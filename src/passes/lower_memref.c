@@ -148,21 +148,20 @@ static Status low_subview(Lowering *lo, IrOp *op) {
     TRY(low_desc_of(lo, op, src, &dst));
     const IrType *type = ir_op_result(op, 0)->type;
     uint32_t at = ir_op_segment_start(op, 1), size_at = ir_op_segment_start(op, 2);
-    uint32_t stride_at = ir_op_segment_start(op, 3), kept = 0, to_drop = src->rank - type->rank;
+    uint32_t stride_at = ir_op_segment_start(op, 3), kept = 0;
+    const IrAttr *sizes = ir_op_attr(op, "static_sizes");
     for (uint32_t d = 0; d < src->rank; d++) {
         LowIndex offset = low_mixed(lo, op, "static_offsets", d, &at);
         LowIndex size = low_mixed(lo, op, "static_sizes", d, &size_at);
         LowIndex stride = low_mixed(lo, op, "static_strides", d, &stride_at);
         dst->offset = low_index_add(lo, dst->offset, low_index_mul(lo, offset, src->strides[d]));
-        bool is_unit = !size.value && size.constant == 1;
-        bool wants_unit = kept < type->rank && type->shape[kept] == 1;
-        if (to_drop && is_unit && !(wants_unit && type->rank - kept >= src->rank - d)) {
-            // Which of several unit dimensions goes is of no matter: its index is always 0.
-            to_drop--;
+        // The result's sizes are those of the source less some 1s: each goes to the first that is
+        // equal. Which of several unit dimensions goes is of no matter: its index is always 0.
+        int64_t fixed = sizes->values[d];
+        if (kept == type->rank || type->shape[kept] != fixed) {
+            if (fixed != 1) return low_refuse(lo, op, "its result drops a dimension that is not 1");
             continue;
         }
-        if (kept == type->rank)
-            return low_refuse(lo, op, "its result drops a dimension that is not 1");
         dst->sizes[kept] = size;
         dst->strides[kept++] = low_index_mul(lo, stride, src->strides[d]);
     }
