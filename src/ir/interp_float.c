@@ -74,7 +74,13 @@
 DEFINE_MIN_MAX(f32, float)
 DEFINE_MIN_MAX(f64, double)
 
-// Two roundings: that of the root and that of the quotient.
+// Two roundings: that of the root and that of the quotient, each to the element type.
+static float rsqrt_f16(float a) {
+    return 1.0f / f16_to_f32(f16_from_f32(sqrtf(a)));
+}
+static float rsqrt_bf16(float a) {
+    return 1.0f / bf16_to_f32(bf16_from_f32(sqrtf(a)));
+}
 static float rsqrt_f32(float a) {
     return 1.0f / sqrtf(a);
 }
@@ -94,7 +100,10 @@ FLOAT_OP(negf, ARGS1, -, -)
 FLOAT_OP(exp, ARGS1, expf, exp)
 FLOAT_OP(log, ARGS1, logf, log)
 FLOAT_OP(sqrt, ARGS1, sqrtf, sqrt)
-FLOAT_OP(rsqrt, ARGS1, rsqrt_f32, rsqrt_f64)
+FLOAT_HANDLER(rsqrt, F16, float, ARGS1, rsqrt_f16)
+FLOAT_HANDLER(rsqrt, BF16, float, ARGS1, rsqrt_bf16)
+FLOAT_HANDLER(rsqrt, F32, float, ARGS1, rsqrt_f32)
+FLOAT_HANDLER(rsqrt, F64, double, ARGS1, rsqrt_f64)
 FLOAT_OP(tanh, ARGS1, tanhf, tanh)
 FLOAT_OP(erf, ARGS1, erff, erf)
 FLOAT_OP(sin, ARGS1, sinf, sin)

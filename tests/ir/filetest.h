@@ -4,6 +4,7 @@
 //   message
 //                                   contains the text
 //   // out: text                    the next line that the chunk prints
+//   // any-output                   what it prints is not fixed here (the oracle compares it)
 //   // no-oracle: reason            stock MLIR cannot run the chunk
 // A chunk without expected errors must be accepted.
 #ifndef INGOT_TESTS_IR_FILETEST_H

@@ -193,9 +193,9 @@ static void print_chunks(const StrBuf *text, StrBuf *out) {
 #define MLIR_OPT "mlir-opt-22 --split-input-file "
 
 static void check_against_mlir(const StrBuf *original) {
-    static const char *const forms[] = {MLIR_OPT, MLIR_OPT "--mlir-print-op-generic",
-                                        MLIR_OPT "--mlir-print-debuginfo",
-                                        MLIR_OPT "--mlir-print-op-generic --mlir-print-local-scope"};
+    static const char *const forms[] = {
+        MLIR_OPT, MLIR_OPT "--mlir-print-op-generic", MLIR_OPT "--mlir-print-debuginfo",
+        MLIR_OPT "--mlir-print-op-generic --mlir-print-local-scope"};
     StrBuf ours = {0}, generic = {0}, generic_of_ours = {0};
     print_chunks(original, &ours);
     run_on(forms[3], original, &generic);
