@@ -14,7 +14,9 @@ struct ArenaChunk {
 
 enum { FIRST_CHUNK_BYTES = 16 * 1024, LARGEST_CHUNK_BYTES = 4 * 1024 * 1024 };
 
-void arena_init(Arena *arena) { *arena = (Arena){0}; }
+void arena_init(Arena *arena) {
+    *arena = (Arena){0};
+}
 
 void arena_deinit(Arena *arena) {
     for (ArenaChunk *chunk = arena->head, *next; chunk; chunk = next) {
@@ -56,7 +58,9 @@ char *arena_strndup(Arena *arena, const char *str, size_t len) {
     return copy;
 }
 
-char *arena_strdup(Arena *arena, const char *str) { return arena_strndup(arena, str, strlen(str)); }
+char *arena_strdup(Arena *arena, const char *str) {
+    return arena_strndup(arena, str, strlen(str));
+}
 
 char *arena_printf(Arena *arena, const char *fmt, ...) {
     va_list args, again;

@@ -19,7 +19,7 @@ char *arena_strndup(Arena *arena, const char *str, size_t len) MUST_USE;
 char *arena_printf(Arena *arena, const char *fmt, ...) PRINTF_LIKE(2, 3) MUST_USE;
 void *arena_memdup(Arena *arena, const void *src, size_t count, size_t elem_size) MUST_USE;
 
-#define ARENA_NEW(arena, T) ((T *)arena_alloc((arena), 1, sizeof(T)))
+#define ARENA_NEW(arena, T)      ((T *)arena_alloc((arena), 1, sizeof(T)))
 #define ARENA_ARRAY(arena, T, n) ((T *)arena_alloc((arena), (n), sizeof(T)))
 
 #endif

@@ -24,9 +24,15 @@ static NO_RETURN void out_of_memory(size_t count, size_t elem_size) {
 
 #ifndef NDEBUG
 static _Thread_local unsigned forbid_depth;
-void base_forbid_alloc(void) { forbid_depth++; }
-void base_allow_alloc(void) { forbid_depth--; }
-static void check_may_alloc(void) { BUG_IF(forbid_depth > 0, "allocation on the token path"); }
+void base_forbid_alloc(void) {
+    forbid_depth++;
+}
+void base_allow_alloc(void) {
+    forbid_depth--;
+}
+static void check_may_alloc(void) {
+    BUG_IF(forbid_depth > 0, "allocation on the token path");
+}
 #else
 void base_forbid_alloc(void) {}
 void base_allow_alloc(void) {}

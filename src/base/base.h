@@ -7,23 +7,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MUST_USE __attribute__((warn_unused_result))
+#define MUST_USE               __attribute__((warn_unused_result))
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
-#define NO_RETURN __attribute__((noreturn))
-#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define NO_RETURN              __attribute__((noreturn))
+#define ARRAY_LEN(a)           (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b)              ((a) < (b) ? (a) : (b))
+#define MAX(a, b)              ((a) > (b) ? (a) : (b))
 
 // What a fallible function answers. Everything but STATUS_OK has left a diagnostic in the sink
 // the function was given; the enumerators are the exit codes of the command line.
 typedef enum Status {
     STATUS_OK = 0,
-    STATUS_NO = 1,           // the check ran and the answer is "no"
-    STATUS_USAGE = 2,        // wrong usage
-    STATUS_INVALID = 3,      // recipe, model or request refused as invalid
-    STATUS_LIMIT = 4,        // does not fit: memory bound, device limit
-    STATUS_ENVIRONMENT = 5,  // device missing, CPU lacks a feature
-    STATUS_IO = 6,           // reading or writing failed
+    STATUS_NO = 1,          // the check ran and the answer is "no"
+    STATUS_USAGE = 2,       // wrong usage
+    STATUS_INVALID = 3,     // recipe, model or request refused as invalid
+    STATUS_LIMIT = 4,       // does not fit: memory bound, device limit
+    STATUS_ENVIRONMENT = 5, // device missing, CPU lacks a feature
+    STATUS_IO = 6,          // reading or writing failed
 } Status;
 
 // Returns from the calling function unless the expression is STATUS_OK.
@@ -67,7 +67,7 @@ static inline uint64_t align_up(uint64_t value, uint64_t alignment) {
 #define ARRAY_RESERVE(ptr, count, capacity)                                                        \
     do {                                                                                           \
         if ((count) == (capacity)) {                                                               \
-            (capacity) = (capacity) ? (capacity) * 2 : 8;                                          \
+            (capacity) = (capacity) ? (capacity)*2 : 8;                                            \
             (ptr) = base_realloc((ptr), (capacity), sizeof *(ptr));                                \
         }                                                                                          \
     } while (0)

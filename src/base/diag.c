@@ -14,7 +14,9 @@ static const DiagInfo catalogue[NUM_DIAG_CODES] = {
 #undef DIAG
 };
 
-const DiagInfo *diag_info(DiagCode code) { return &catalogue[code]; }
+const DiagInfo *diag_info(DiagCode code) {
+    return &catalogue[code];
+}
 
 bool diag_find(const char *text, DiagCode *out_code) {
     for (int i = 0; i < NUM_DIAG_CODES; i++) {
@@ -132,9 +134,12 @@ static void quote_line(const Diag *diag, StrBuf *out) {
 }
 
 static void render_place(const Diag *diag, StrBuf *out) {
-    if (diag->span.file) strbuf_printf(out, "%s:", diag->span.file);
-    else strbuf_puts(out, "ingot:");
-    if (diag->span.line) strbuf_printf(out, "%u:%u:", diag->span.line, MAX(diag->span.col, 1u));
+    if (diag->span.file)
+        strbuf_printf(out, "%s:", diag->span.file);
+    else
+        strbuf_puts(out, "ingot:");
+    if (diag->span.line)
+        strbuf_printf(out, "%u:%u:", diag->span.line, MAX(diag->span.col, 1u));
     else if (diag->span.byte_offset)
         strbuf_printf(out, "byte %llu:", (unsigned long long)diag->span.byte_offset);
 }

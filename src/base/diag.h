@@ -1,6 +1,6 @@
 // Diagnostics: what is said to the user. A Diag has a code of the catalogue (diags/*.def), a place,
-// a message, and if known the evidence and what to write instead. A DiagSink collects them in order;
-// it is rendered once, sorted by place, at most ten.
+// a message, and if known the evidence and what to write instead. A DiagSink collects them in
+// order; it is rendered once, sorted by place, at most ten.
 #ifndef INGOT_BASE_DIAG_H
 #define INGOT_BASE_DIAG_H
 
@@ -26,9 +26,9 @@ bool diag_find(const char *text, DiagCode *out_code);
 
 typedef enum DiagSeverity { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } DiagSeverity;
 
-// A place in a text or binary file. line and col count from 1, 0 = unknown. For binary files line is
-// 0 and byte_offset the place. end_col is one past the marked text, 0 = one character.
-// source is the whole text of the file if it can be quoted, else NULL (borrowed until rendered).
+// A place in a text or binary file. line and col count from 1, 0 = unknown. For binary files line
+// is 0 and byte_offset the place. end_col is one past the marked text, 0 = one character. source is
+// the whole text of the file if it can be quoted, else NULL (borrowed until rendered).
 typedef struct DiagSpan {
     const char *file;
     uint32_t line, col, end_col;

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 static Status io_error(DiagSink *sink, DiagCode code, const char *path, const char *what) {
-    Status status = diag_error(sink, code, (DiagSpan){.file = path}, "%s: %s", what, strerror(errno));
+    Status status =
+        diag_error(sink, code, (DiagSpan){.file = path}, "%s: %s", what, strerror(errno));
     (void)status;
     return STATUS_IO;
 }
@@ -29,8 +30,10 @@ Status file_map_open(const char *path, DiagSink *sink, FileMap *out_map) {
         status = io_error(sink, DIAG_U0002, path, "not a regular file");
     } else if (st.st_size > 0) {
         void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (data == MAP_FAILED) status = io_error(sink, DIAG_U0002, path, "cannot map");
-        else map = (FileMap){.data = data, .len_bytes = (uint64_t)st.st_size};
+        if (data == MAP_FAILED)
+            status = io_error(sink, DIAG_U0002, path, "cannot map");
+        else
+            map = (FileMap){.data = data, .len_bytes = (uint64_t)st.st_size};
     }
     close(fd);
     if (status == STATUS_OK) *out_map = map;
@@ -57,7 +60,8 @@ Status file_read(const char *path, uint64_t max_bytes, DiagSink *sink, char **ou
         if (got <= 0) break;
         if (buf.len + (uint64_t)got > max_bytes) {
             errno = EFBIG;
-            status = io_error(sink, DIAG_U0002, path, "larger than the limit for this kind of file");
+            status =
+                io_error(sink, DIAG_U0002, path, "larger than the limit for this kind of file");
             break;
         }
         strbuf_append(&buf, block, (size_t)got);
@@ -124,7 +128,8 @@ Status file_writer_write_at(FileWriter *writer, uint64_t offset, const void *byt
     return STATUS_OK;
 }
 
-Status file_writer_write(FileWriter *writer, const void *bytes, uint64_t len_bytes, DiagSink *sink) {
+Status file_writer_write(FileWriter *writer, const void *bytes, uint64_t len_bytes,
+                         DiagSink *sink) {
     return file_writer_write_at(writer, writer->len_bytes, bytes, len_bytes, sink);
 }
 

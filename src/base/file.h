@@ -30,8 +30,8 @@ typedef struct FileWriter {
 } FileWriter;
 
 Status file_writer_open(const char *path, DiagSink *sink, FileWriter *out_writer) MUST_USE;
-Status file_writer_write(FileWriter *writer, const void *bytes, uint64_t len_bytes, DiagSink *sink)
-    MUST_USE;
+Status file_writer_write(FileWriter *writer, const void *bytes, uint64_t len_bytes,
+                         DiagSink *sink) MUST_USE;
 Status file_writer_write_at(FileWriter *writer, uint64_t offset, const void *bytes,
                             uint64_t len_bytes, DiagSink *sink) MUST_USE;
 Status file_writer_commit(FileWriter *writer, DiagSink *sink) MUST_USE;

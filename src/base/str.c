@@ -32,8 +32,12 @@ void strbuf_append(StrBuf *buf, const char *bytes, size_t len) {
     buf->data[buf->len] = '\0';
 }
 
-void strbuf_puts(StrBuf *buf, const char *str) { strbuf_append(buf, str, strlen(str)); }
-void strbuf_putc(StrBuf *buf, char c) { strbuf_append(buf, &c, 1); }
+void strbuf_puts(StrBuf *buf, const char *str) {
+    strbuf_append(buf, str, strlen(str));
+}
+void strbuf_putc(StrBuf *buf, char c) {
+    strbuf_append(buf, &c, 1);
+}
 
 void strbuf_vprintf(StrBuf *buf, const char *fmt, va_list args) {
     va_list again;
@@ -56,8 +60,11 @@ void strbuf_printf(StrBuf *buf, const char *fmt, ...) {
 // Length of the valid UTF-8 character at the start of bytes, 0 if there is none.
 static size_t utf8_char_len(const unsigned char *s, size_t len) {
     unsigned char c = s[0];
-    size_t n = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3
-             : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+    size_t n = c < 0x80                ? 1
+               : c >= 0xC2 && c < 0xE0 ? 2
+               : c >= 0xE0 && c < 0xF0 ? 3
+               : c >= 0xF0 && c < 0xF5 ? 4
+                                       : 0;
     if (n == 0 || n > len) return 0;
     for (size_t i = 1; i < n; i++)
         if ((s[i] & 0xC0) != 0x80) return 0;

@@ -7,12 +7,12 @@
 #include "ir/ir.h"
 
 typedef struct CodegenFunction {
-    const char *name; // the llvm.func's symbol (owned by the image)
+    const char *name;           // the llvm.func's symbol (owned by the image)
     uint64_t offset, len_bytes; // in the image
 } CodegenFunction;
 
-// Position-independent code: copy or map at any 64-byte aligned (4096 in files) read-execute address and
-// call base + offset. No external symbols, no relocations left.
+// Position-independent code: copy or map at any 64-byte aligned (4096 in files) read-execute
+// address and call base + offset. No external symbols, no relocations left.
 typedef struct CodegenImage {
     uint8_t *bytes;
     uint64_t len_bytes;
@@ -20,9 +20,10 @@ typedef struct CodegenImage {
     size_t num_functions;
 } CodegenImage;
 
-// Compiles every llvm.func with a body of a level-3 module for a CPU level. The bytes depend on nothing
-// but the IR and the level. Undefined symbols, unknown intrinsics and intrinsics the level lacks are
-// refused (codes B....). num_threads workers share the functions, each with its own LLVM context.
+// Compiles every llvm.func with a body of a level-3 module for a CPU level. The bytes depend on
+// nothing but the IR and the level. Undefined symbols, unknown intrinsics and intrinsics the level
+// lacks are refused (codes B....). num_threads workers share the functions, each with its own LLVM
+// context.
 Status codegen_compile(const IrModule *m, CpuLevel level, uint32_t num_threads, DiagSink *sink,
                        CodegenImage *out_image) MUST_USE;
 void codegen_image_deinit(CodegenImage *image);

@@ -39,8 +39,10 @@ static uint64_t now_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void progress(const Compilation *c, CompilePhase phase, uint64_t done, uint64_t total, bool end) {
-    if (c->options->progress) c->options->progress(phase, done, total, end, c->options->progress_ctx);
+static void progress(const Compilation *c, CompilePhase phase, uint64_t done, uint64_t total,
+                     bool end) {
+    if (c->options->progress)
+        c->options->progress(phase, done, total, end, c->options->progress_ctx);
 }
 
 // ---- inputs
@@ -79,8 +81,8 @@ static Status choose_threads(Compilation *c) {
     if (c->options->threads == 0) return STATUS_OK;
     if (c->options->threads > (uint32_t)c->recipe->target.threads) {
         Status status = diag_error(c->sink, DIAG_P0009, (DiagSpan){.file = c->options->recipe_path},
-                                   "%u threads: the recipe plans for at most %lld", c->options->threads,
-                                   (long long)c->recipe->target.threads);
+                                   "%u threads: the recipe plans for at most %lld",
+                                   c->options->threads, (long long)c->recipe->target.threads);
         diag_write(c->sink, "--threads=%lld, or a larger number in the recipe",
                    (long long)c->recipe->target.threads);
         return status;
@@ -91,8 +93,10 @@ static Status choose_threads(Compilation *c) {
 
 static Status import_or_resume(Compilation *c) {
     const char *dump = c->options->resume_from;
-    if (dump) TRY(pipeline_read_dump(dump, c->sink, &c->pipeline.m));
-    else TRY(import_model(c->recipe, c->gguf, c->sink, &c->pipeline.m));
+    if (dump)
+        TRY(pipeline_read_dump(dump, c->sink, &c->pipeline.m));
+    else
+        TRY(import_model(c->recipe, c->gguf, c->sink, &c->pipeline.m));
     TRY(choose_threads(c));
     TRY(choose_levels(c));
     return pass_config_read(c->pipeline.m, c->sink, &c->config);
@@ -106,8 +110,9 @@ static Status compile_inits(Compilation *c) {
     CpuLevel level;
     Status status = STATUS_OK;
     if (!cpu_host_level(&level)) {
-        status = diag_error(c->sink, DIAG_P0010, (DiagSpan){0},
-                            "this processor lacks AVX2, FMA or F16C, which preparing weights needs");
+        status =
+            diag_error(c->sink, DIAG_P0010, (DiagSpan){0},
+                       "this processor lacks AVX2, FMA or F16C, which preparing weights needs");
         (void)status;
         status = STATUS_ENVIRONMENT;
     }
@@ -117,7 +122,8 @@ static Status compile_inits(Compilation *c) {
     if (pass_target_read(m, &quiet, &made_for) == STATUS_OK) level = made_for;
     diag_sink_deinit(&quiet);
     if (status == STATUS_OK) status = pipeline_inits_only(m, level, c->sink);
-    if (status == STATUS_OK) status = codegen_compile(m, level, c->pipeline.num_threads, c->sink, &c->inits);
+    if (status == STATUS_OK)
+        status = codegen_compile(m, level, c->pipeline.num_threads, c->sink, &c->inits);
     ir_module_destroy(m);
     return status;
 }
@@ -146,13 +152,15 @@ static Status compile_level(Compilation *c, uint32_t i) {
     if (status == STATUS_OK && i == 0 && want_3) ir_print(m, NULL, c->options->out_ir);
     if (status == STATUS_OK && !c->options->emit_ir_level) {
         FOR_EACH_OP_SAFE(op, ir_module_body(m))
-            if (op->kind == IR_LLVM_FUNC && is_init(c, ir_symbol_name(op))) ir_op_erase(m, op);
+        if (op->kind == IR_LLVM_FUNC && is_init(c, ir_symbol_name(op))) ir_op_erase(m, op);
         status = codegen_compile(m, c->levels[i], c->pipeline.num_threads, c->sink, &c->code[i]);
     }
     c->pipeline.num_run = one.num_run;
     // The image's attributes live in the module that was planned: it is kept until the end.
-    if (i == 0) c->pipeline.planned = m;
-    else ir_module_destroy(m);
+    if (i == 0)
+        c->pipeline.planned = m;
+    else
+        ir_module_destroy(m);
     return status;
 }
 
@@ -168,13 +176,15 @@ static Status run_passes(Compilation *c) {
 
 static Status match_code(Compilation *c) {
     PlanTables *t = &c->plan.tables;
-    PlanKernelCode *code = ARENA_ARRAY(&c->plan.arena, PlanKernelCode, c->num_levels * t->num_kernels);
+    PlanKernelCode *code =
+        ARENA_ARRAY(&c->plan.arena, PlanKernelCode, c->num_levels * t->num_kernels);
     for (uint32_t l = 0; l < c->num_levels; l++)
         for (uint64_t k = 0; k < t->num_kernels; k++) {
             PlanKernelCode *entry = &code[l * t->num_kernels + k];
             for (size_t f = 0; f < c->code[l].num_functions; f++)
                 if (str_equal(c->code[l].functions[f].name, c->plan.kernel_names[k]))
-                    *entry = (PlanKernelCode){c->code[l].functions[f].offset, c->code[l].functions[f].len_bytes};
+                    *entry = (PlanKernelCode){c->code[l].functions[f].offset,
+                                              c->code[l].functions[f].len_bytes};
             BUG_IF(entry->len_bytes == 0, "kernel @%s has no code", c->plan.kernel_names[k]);
         }
     t->kernel_code = code;
@@ -188,26 +198,32 @@ typedef struct Section {
     uint64_t len_bytes;
 } Section;
 
-static uint32_t add_section(Section *sections, uint32_t n, SectionKind kind, uint32_t tag, const void *bytes,
-                            uint64_t len_bytes) {
+static uint32_t add_section(Section *sections, uint32_t n, SectionKind kind, uint32_t tag,
+                            const void *bytes, uint64_t len_bytes) {
     sections[n] = (Section){kind, tag, bytes, len_bytes};
     return n + 1;
 }
 
 static const char *set_by(const char *part) {
     static const char *const reasons[][2] = {
-        {"weights", "model"},          {"kv pages", "recipe: memory_optimization, kv_cache_seq_len"},
-        {"arena", "largest bucket"},   {"scratch", "threads"},
-        {"io", "largest bucket, vocabulary"}, {"code", "kernels of one CPU level"},
-        {"tables", "tokenizer, plan"}, {"run time", "plan, vocabulary"},
+        {"weights", "model"},
+        {"kv pages", "recipe: memory_optimization, kv_cache_seq_len"},
+        {"arena", "largest bucket"},
+        {"scratch", "threads"},
+        {"io", "largest bucket, vocabulary"},
+        {"code", "kernels of one CPU level"},
+        {"tables", "tokenizer, plan"},
+        {"run time", "plan, vocabulary"},
     };
     for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
         if (str_equal(reasons[i][0], part)) return reasons[i][1];
     return "plan";
 }
 
-// Sections in file order, the weights last and without bytes. The plan is laid out but not yet final.
-static uint32_t list_sections(Compilation *c, Section *sections, uint32_t *out_plan, uint32_t *out_first_code) {
+// Sections in file order, the weights last and without bytes. The plan is laid out but not yet
+// final.
+static uint32_t list_sections(Compilation *c, Section *sections, uint32_t *out_plan,
+                              uint32_t *out_first_code) {
     GgufString template_text = {0};
     uint32_t n = 0;
     n = add_section(sections, n, SECTION_MANIFEST, 0, c->manifest.data, c->manifest.len);
@@ -219,15 +235,17 @@ static uint32_t list_sections(Compilation *c, Section *sections, uint32_t *out_p
     n = add_section(sections, n, SECTION_PLAN, 0, NULL, plan_tables_layout(&c->plan.tables));
     *out_first_code = n;
     for (uint32_t i = 0; i < c->num_levels; i++)
-        n = add_section(sections, n, SECTION_CODE, c->levels[i], c->code[i].bytes, c->code[i].len_bytes);
+        n = add_section(sections, n, SECTION_CODE, c->levels[i], c->code[i].bytes,
+                        c->code[i].len_bytes);
     return add_section(sections, n, SECTION_WEIGHTS, 0, NULL, c->image.len_bytes);
 }
 
-static void fill_memory(Compilation *c, const Section *sections, uint32_t num_sections, PlanMemoryPart *parts) {
+static void fill_memory(Compilation *c, const Section *sections, uint32_t num_sections,
+                        PlanMemoryPart *parts) {
     SectionEntry entries[ARTIFACT_MAX_SECTIONS];
     for (uint32_t i = 0; i < num_sections; i++)
-        entries[i] = (SectionEntry){.kind = sections[i].kind, .tag = sections[i].tag,
-                                    .len_bytes = sections[i].len_bytes};
+        entries[i] = (SectionEntry){
+            .kind = sections[i].kind, .tag = sections[i].tag, .len_bytes = sections[i].len_bytes};
     PlanMemory memory = plan_memory(&c->plan.tables.header, entries, num_sections);
     CompileReport *report = c->report;
     report->parts = ARENA_ARRAY(&report->arena, CompilePart, PLAN_NUM_PARTS);
@@ -237,19 +255,22 @@ static void fill_memory(Compilation *c, const Section *sections, uint32_t num_se
         parts[i] = (PlanMemoryPart){.name = plan_build_string(&c->plan, name),
                                     .set_by = plan_build_string(&c->plan, set_by(name)),
                                     .bytes = bytes};
-        report->parts[report->num_parts++] = (CompilePart){.name = name, .set_by = set_by(name), .bytes = bytes};
+        report->parts[report->num_parts++] =
+            (CompilePart){.name = name, .set_by = set_by(name), .bytes = bytes};
     }
     report->total_bytes = memory.total_bytes;
 }
 
-static Status finish_plan(Compilation *c, Section *sections, uint32_t *out_num, uint32_t *out_plan) {
+static Status finish_plan(Compilation *c, Section *sections, uint32_t *out_num,
+                          uint32_t *out_plan) {
     PlanTables *t = &c->plan.tables;
     TRY(match_code(c));
     PlanLevel *levels = ARENA_ARRAY(&c->plan.arena, PlanLevel, c->num_levels);
     PlanMemoryPart *parts = ARENA_ARRAY(&c->plan.arena, PlanMemoryPart, PLAN_NUM_PARTS);
     for (uint32_t i = 0; i < c->num_levels; i++) {
         const CpuLevelInfo *info = cpu_level_info(c->levels[i]);
-        levels[i] = (PlanLevel){.cpu_level = c->levels[i], .required_features = info->required,
+        levels[i] = (PlanLevel){.cpu_level = c->levels[i],
+                                .required_features = info->required,
                                 .name = plan_build_string(&c->plan, info->name)};
     }
     t->levels = levels;
@@ -271,7 +292,6 @@ static Status finish_plan(Compilation *c, Section *sections, uint32_t *out_num, 
     return STATUS_OK;
 }
 
-
 static void weights_progress(uint64_t done, uint64_t total, void *ctx) {
     progress(ctx, COMPILE_WEIGHTS, done, total, done == total);
 }
@@ -292,7 +312,8 @@ static Status write_weights(Compilation *c, ArtifactWriter *writer) {
     return status;
 }
 
-static Status write_artifact(Compilation *c, const Section *sections, uint32_t num, uint32_t plan_at) {
+static Status write_artifact(Compilation *c, const Section *sections, uint32_t num,
+                             uint32_t plan_at) {
     ArtifactWriter writer;
     StrBuf plan = {0};
     plan_tables_write(&c->plan.tables, &plan);
@@ -303,9 +324,12 @@ static Status write_artifact(Compilation *c, const Section *sections, uint32_t n
         const void *bytes = i == plan_at ? plan.data : s->bytes;
         if (s->kind == SECTION_CODE) {
             status = artifact_writer_begin(&writer, s->kind, s->tag, ARTIFACT_PAGE_BYTES, c->sink);
-            if (status == STATUS_OK) status = artifact_writer_append(&writer, bytes, s->len_bytes, c->sink);
+            if (status == STATUS_OK)
+                status = artifact_writer_append(&writer, bytes, s->len_bytes, c->sink);
             artifact_writer_end(&writer);
-        } else status = artifact_writer_section(&writer, s->kind, s->tag, bytes, s->len_bytes, c->sink);
+        } else
+            status =
+                artifact_writer_section(&writer, s->kind, s->tag, bytes, s->len_bytes, c->sink);
     }
     if (status == STATUS_OK) status = write_weights(c, &writer);
     strbuf_deinit(&plan);
@@ -332,7 +356,8 @@ static void fill_report(Compilation *c) {
     for (uint64_t e = 0; e < t->num_entries; e++) {
         const PlanEntry *entry = &t->entries[e];
         uint32_t barriers = 0;
-        for (uint32_t s = 0; s < entry->num_steps; s++) barriers += t->steps[entry->first_step + s].needs_barrier;
+        for (uint32_t s = 0; s < entry->num_steps; s++)
+            barriers += t->steps[entry->first_step + s].needs_barrier;
         r->entries[r->num_entries++] =
             (CompileEntry){.name = arena_strdup(&r->arena, c->plan.strings.data + entry->name),
                            .bucket_tokens = entry->bucket_tokens,
@@ -363,9 +388,14 @@ static Status compile_all(Compilation *c) {
     progress(c, COMPILE_PASSES, 1, 1, true);
     started = ended;
     if (c->options->emit_ir_level) return STATUS_OK;
-    ManifestInputs inputs = {.recipe = c->recipe, .recipe_path = c->options->recipe_path, .gguf = c->gguf,
-                             .config = &c->config, .levels = c->levels, .num_levels = c->num_levels,
-                             .num_kernels = c->plan.tables.num_kernels, .hashes_model = c->options->out_path};
+    ManifestInputs inputs = {.recipe = c->recipe,
+                             .recipe_path = c->options->recipe_path,
+                             .gguf = c->gguf,
+                             .config = &c->config,
+                             .levels = c->levels,
+                             .num_levels = c->num_levels,
+                             .num_kernels = c->plan.tables.num_kernels,
+                             .hashes_model = c->options->out_path};
     TRY(manifest_build(&inputs, c->sink, &c->manifest));
     Section sections[ARTIFACT_MAX_SECTIONS];
     uint32_t num, plan_at;

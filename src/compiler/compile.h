@@ -19,16 +19,16 @@ typedef void (*CompileProgress)(CompilePhase phase, uint64_t done, uint64_t tota
 
 typedef struct CompileOptions {
     const char *recipe_path;
-    const char *model_path;  // overrides the recipe's; NULL: the recipe's
-    const char *out_path;    // NULL: nothing is written (dry run)
-    uint32_t levels;         // bits 1 << CpuLevel; 0: those of the recipe
-    uint32_t threads;        // workers of the artifact; 0: the recipe's maximum. More than that: R-code
+    const char *model_path; // overrides the recipe's; NULL: the recipe's
+    const char *out_path;   // NULL: nothing is written (dry run)
+    uint32_t levels;        // bits 1 << CpuLevel; 0: those of the recipe
+    uint32_t threads; // workers of the artifact; 0: the recipe's maximum. More than that: R-code
     uint32_t compile_threads; // 0: what the process may use
     // Dumps, files NN-pass.mlir in dump_dir: a pass name or "all"; NULL: none.
     const char *dump_before, *dump_after, *dump_dir;
     const char *resume_from; // go on with this module instead of importing
-    // Print the module to out_ir once it has this level (1: as imported, 2: planned, 3: lowered) and
-    // stop; 0: no.
+    // Print the module to out_ir once it has this level (1: as imported, 2: planned, 3: lowered)
+    // and stop; 0: no.
     uint32_t emit_ir_level;
     StrBuf *out_ir;
     CompileProgress progress; // may be NULL
@@ -71,7 +71,8 @@ typedef struct CompileReport {
 
 // Compiles. Errors leave nothing under out_path. report: initialised by the call, freed by
 // compile_report_deinit in either case; filled on success only.
-Status compile_run(const CompileOptions *options, DiagSink *sink, CompileReport *out_report) MUST_USE;
+Status compile_run(const CompileOptions *options, DiagSink *sink,
+                   CompileReport *out_report) MUST_USE;
 void compile_report_deinit(CompileReport *report);
 
 #endif

@@ -31,7 +31,9 @@ Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
     char *recipe;
     uint64_t recipe_len;
     TRY(file_read(in->recipe_path, MAX_RECIPE_BYTES, sink, &recipe, &recipe_len));
-    strbuf_printf(out, "{\"schema\":\"ingot-manifest/1\",\"artifact_version\":%d,\"llvm\":\"%s\",\"recipe\":{\"name\":",
+    strbuf_printf(out,
+                  "{\"schema\":\"ingot-manifest/"
+                  "1\",\"artifact_version\":%d,\"llvm\":\"%s\",\"recipe\":{\"name\":",
                   ARTIFACT_VERSION, codegen_llvm_version());
     put_base_name(in->recipe_path, out);
     strbuf_puts(out, ",\"sha256\":");
@@ -44,15 +46,17 @@ Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
         strbuf_puts(out, ",\"sha256\":");
         put_sha256(gguf_bytes(in->gguf), gguf_len_bytes(in->gguf), out);
     }
-    strbuf_printf(out, "},\"precision\":{\"activations\":\"%s\",\"kv\":\"%s\"},\"threads\":%u,\"buckets\":[",
-                  in->config->activations, in->config->kv, in->config->threads);
+    strbuf_printf(
+        out, "},\"precision\":{\"activations\":\"%s\",\"kv\":\"%s\"},\"threads\":%u,\"buckets\":[",
+        in->config->activations, in->config->kv, in->config->threads);
     for (uint32_t i = 0; i < in->config->num_buckets; i++)
         strbuf_printf(out, "%s%lld", i ? "," : "", (long long)in->config->buckets[i]);
     strbuf_puts(out, "],\"levels\":[");
     for (uint32_t i = 0; i < in->num_levels; i++)
         strbuf_printf(out, "%s\"%s\"", i ? "," : "", cpu_level_info(in->levels[i])->name);
     strbuf_printf(out, "],\"passes\":[");
-    for (int i = 0; i < NUM_PASSES; i++) strbuf_printf(out, "%s\"%s\"", i ? "," : "", pass_info((PassId)i)->name);
+    for (int i = 0; i < NUM_PASSES; i++)
+        strbuf_printf(out, "%s\"%s\"", i ? "," : "", pass_info((PassId)i)->name);
     strbuf_printf(out, "],\"num_kernels\":%llu}\n", (unsigned long long)in->num_kernels);
     return STATUS_OK;
 }

@@ -1,5 +1,5 @@
-// The manifest of an artifact: which inputs it was made of, with what, for what. JSON text without clocks,
-// paths or host names: equal inputs, equal text.
+// The manifest of an artifact: which inputs it was made of, with what, for what. JSON text without
+// clocks, paths or host names: equal inputs, equal text.
 #ifndef INGOT_COMPILER_MANIFEST_H
 #define INGOT_COMPILER_MANIFEST_H
 

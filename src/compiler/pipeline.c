@@ -33,17 +33,21 @@ Status pipeline_check_dumps(const Pipeline *p, DiagSink *sink) {
     return STATUS_OK;
 }
 
-static Status write_dump(const Pipeline *p, const IrModule *m, PassId id, bool is_before, DiagSink *sink) {
+static Status write_dump(const Pipeline *p, const IrModule *m, PassId id, bool is_before,
+                         DiagSink *sink) {
     StrBuf path = {0}, text = {0};
     strbuf_printf(&path, "%s/%02u-%s%s%s%s.mlir", p->dump_dir, p->num_run, pass_info(id)->name,
-                  is_before ? "-before" : "", p->level_name ? "-" : "", p->level_name ? p->level_name : "");
+                  is_before ? "-before" : "", p->level_name ? "-" : "",
+                  p->level_name ? p->level_name : "");
     ir_print(m, NULL, &text);
     FileWriter writer;
     Status status = file_writer_open(path.data, sink, &writer);
     if (status == STATUS_OK) {
         status = file_writer_write(&writer, text.data, text.len, sink);
-        if (status == STATUS_OK) status = file_writer_commit(&writer, sink);
-        else file_writer_abort(&writer);
+        if (status == STATUS_OK)
+            status = file_writer_commit(&writer, sink);
+        else
+            file_writer_abort(&writer);
     }
     strbuf_deinit(&path);
     strbuf_deinit(&text);
@@ -57,7 +61,8 @@ static bool is_wanted(const char *choice, PassId id) {
 static Status hook(const IrModule *m, PassId id, bool is_before, void *ctx, DiagSink *sink) {
     Pipeline *p = ctx;
     if (is_before) p->num_run++;
-    if (is_wanted(is_before ? p->dump_before : p->dump_after, id)) return write_dump(p, m, id, is_before, sink);
+    if (is_wanted(is_before ? p->dump_before : p->dump_after, id))
+        return write_dump(p, m, id, is_before, sink);
     return STATUS_OK;
 }
 
@@ -77,8 +82,10 @@ static bool is_init(const IrOp *func) {
 Status pipeline_inits_only(IrModule *m, CpuLevel level, DiagSink *sink) {
     FOR_EACH_OP_SAFE(op, ir_module_body(m)) {
         if (op->kind != IR_FUNC_FUNC) continue;
-        if (is_init(op)) ir_op_set_attr(m, op, "sym_visibility", NULL); // nothing names it any more: keep it
-        else ir_op_erase(m, op);
+        if (is_init(op))
+            ir_op_set_attr(m, op, "sym_visibility", NULL); // nothing names it any more: keep it
+        else
+            ir_op_erase(m, op);
     }
     ir_op_set_attr(m, m->op, "ingot.target", ir_attr_string(m, cpu_level_info(level)->name));
     Pipeline quiet = {.m = m};
@@ -97,15 +104,18 @@ Status pipeline_read_dump(const char *path, DiagSink *sink, IrModule **out_modul
     TRY(ir_parse(kept, len, path, sink, &m));
     Status status = ir_verify(m, NULL, sink);
     if (status == STATUS_OK && !ir_op_attr(m->op, "ingot.config")) {
-        status = diag_error(sink, DIAG_P0008, (DiagSpan){.file = path},
-                            "the module carries no settings (ingot.config): it is not a dump of a compile");
+        status = diag_error(
+            sink, DIAG_P0008, (DiagSpan){.file = path},
+            "the module carries no settings (ingot.config): it is not a dump of a compile");
     } else if (status == STATUS_OK && pass_next(m) > PASS_lower_target) {
         status = diag_error(sink, DIAG_P0008, (DiagSpan){.file = path},
                             "a lowered module holds kernels only, the entries are gone");
         diag_write(sink, "a dump of an earlier pass");
     }
-    if (status != STATUS_OK) ir_module_destroy(m);
-    else *out_module = m;
+    if (status != STATUS_OK)
+        ir_module_destroy(m);
+    else
+        *out_module = m;
     return status;
 }
 

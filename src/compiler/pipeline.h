@@ -6,7 +6,7 @@
 
 typedef struct Pipeline {
     IrModule *m;
-    IrModule *planned;      // the first level's module, kept for its attributes
+    IrModule *planned; // the first level's module, kept for its attributes
     const char *dump_before, *dump_after, *dump_dir; // see CompileOptions
     const char *level_name; // appended to the names of dumps where several levels are compiled
     uint32_t num_run;       // passes run so far: the number of the next dump

@@ -44,8 +44,8 @@ uint32_t plan_build_string(PlanBuild *build, const char *text) {
 }
 
 static Status refuse(Reader *r, const IrOp *op, const char *what) {
-    return diag_error(r->sink, DIAG_P0007, ir_loc_span(op->loc), "@%s: %s in %s", ir_symbol_name(r->entry),
-                      what, ir_op_info(op->kind)->name);
+    return diag_error(r->sink, DIAG_P0007, ir_loc_span(op->loc), "@%s: %s in %s",
+                      ir_symbol_name(r->entry), what, ir_op_info(op->kind)->name);
 }
 
 static uint64_t type_bytes(const IrType *t) {
@@ -54,14 +54,17 @@ static uint64_t type_bytes(const IrType *t) {
 
 // ---- buffers
 
-static bool is_kv(const Reader *r, uint32_t arg) { return ir_func_arg_attr(r->entry, arg, "ingot.kv") != NULL; }
+static bool is_kv(const Reader *r, uint32_t arg) {
+    return ir_func_arg_attr(r->entry, arg, "ingot.kv") != NULL;
+}
 
 // Caches lie one after another in the order of the entry's arguments, the same for all entries.
 static uint64_t kv_offset(const Reader *r, uint32_t arg) {
     uint64_t offset = 0;
     IrBlock *body = ir_func_body(r->entry);
     for (uint32_t i = 0; i < arg; i++)
-        if (is_kv(r, i)) offset += align_up(type_bytes(body->args[i]->type), PLAN_BUFFER_ALIGN_BYTES);
+        if (is_kv(r, i))
+            offset += align_up(type_bytes(body->args[i]->type), PLAN_BUFFER_ALIGN_BYTES);
     return offset;
 }
 
@@ -73,38 +76,48 @@ static bool arg_buffer(Reader *r, const IrValue *arg, PlanBuffer *out) {
     if (item) {
         out->space = SPACE_WEIGHTS;
         out->offset = item->offset;
-    } else if (ir_func_arg_attr(r->entry, i, "ingot.arena")) out->space = SPACE_ARENA;
+    } else if (ir_func_arg_attr(r->entry, i, "ingot.arena"))
+        out->space = SPACE_ARENA;
     else if (is_kv(r, i)) {
         out->space = SPACE_KV;
         out->offset = kv_offset(r, i);
-    } else if (ir_func_arg_attr(r->entry, i, "ingot.result")) out->space = SPACE_LOGITS;
-    else if (i == 0) out->space = SPACE_TOKENS;
-    else if (t->rank == 1 && t->elem->kind == IR_TYPE_INT) out->space = SPACE_PAGES;
-    else return false;
+    } else if (ir_func_arg_attr(r->entry, i, "ingot.result"))
+        out->space = SPACE_LOGITS;
+    else if (i == 0)
+        out->space = SPACE_TOKENS;
+    else if (t->rank == 1 && t->elem->kind == IR_TYPE_INT)
+        out->space = SPACE_PAGES;
+    else
+        return false;
     return true;
 }
 
 // The place of a memref: an argument, or a view with constant offset of one.
 static Status resolve(Reader *r, const IrValue *memref, PlanBuffer *out) {
     const IrOp *op = memref->def_op;
-    if (!op) return arg_buffer(r, memref, out) ? STATUS_OK : refuse(r, r->entry, "an argument of unknown role");
+    if (!op)
+        return arg_buffer(r, memref, out) ? STATUS_OK
+                                          : refuse(r, r->entry, "an argument of unknown role");
     int64_t offset = 0;
     switch (op->kind) {
     case IR_MEMREF_VIEW:
-        if (!ir_value_constant_int(ir_op_operand(op, 1), &offset)) return refuse(r, op, "an offset that varies");
+        if (!ir_value_constant_int(ir_op_operand(op, 1), &offset))
+            return refuse(r, op, "an offset that varies");
         TRY(resolve(r, ir_op_operand(op, 0), out));
         out->offset += (uint64_t)offset;
         out->len_bytes = type_bytes(memref->type);
         return STATUS_OK;
-    case IR_MEMREF_COLLAPSE_SHAPE: case IR_MEMREF_EXPAND_SHAPE: case IR_MEMREF_CAST:
-    case IR_MEMREF_ASSUME_ALIGNMENT:
-        return resolve(r, ir_op_operand(op, 0), out);
+    case IR_MEMREF_COLLAPSE_SHAPE:
+    case IR_MEMREF_EXPAND_SHAPE:
+    case IR_MEMREF_CAST:
+    case IR_MEMREF_ASSUME_ALIGNMENT: return resolve(r, ir_op_operand(op, 0), out);
     default: return refuse(r, op, "a buffer made");
     }
 }
 
 static bool is_written(const IrOp *kernel, uint32_t arg) {
-    return ir_func_arg_attr(kernel, arg, "ingot.result") || ir_func_arg_attr(kernel, arg, "ingot.inout");
+    return ir_func_arg_attr(kernel, arg, "ingot.result") ||
+           ir_func_arg_attr(kernel, arg, "ingot.inout");
 }
 
 // ---- kernels
@@ -114,11 +127,14 @@ static uint32_t kernel_number(Reader *r, const IrOp *kernel) {
     for (size_t i = 0; i < r->num_kernels; i++)
         if (str_equal(r->names[i], name)) return (uint32_t)i;
     const IrAttr *kind = ir_op_attr(kernel, "ingot.kernel");
-    PlanKernel k = {.name = plan_build_string(r->build, name), .kind = plan_build_string(r->build, kind->str)};
+    PlanKernel k = {.name = plan_build_string(r->build, name),
+                    .kind = plan_build_string(r->build, kind->str)};
     IrBlock *body = ir_func_body(kernel);
     for (uint32_t i = 0; i < body->num_args; i++) {
-        if (body->args[i]->type->kind == IR_TYPE_MEMREF) k.num_buffers++;
-        else k.num_scalars++;
+        if (body->args[i]->type->kind == IR_TYPE_MEMREF)
+            k.num_buffers++;
+        else
+            k.num_scalars++;
     }
     k.num_scalars -= 2; // the tile range
     PUSH(r->kernels, r->num_kernels, r->kernels_capacity, k);
@@ -131,10 +147,14 @@ static uint32_t kernel_number(Reader *r, const IrOp *kernel) {
 
 static bool read_scalar(const Reader *r, const IrValue *v, PlanScalar *out) {
     int64_t value;
-    if (v == r->start) *out = (PlanScalar){.kind = SCALAR_START};
-    else if (v == r->num_valid) *out = (PlanScalar){.kind = SCALAR_NUM_VALID};
-    else if (ir_value_constant_int(v, &value)) *out = (PlanScalar){.kind = SCALAR_CONST, .value = value};
-    else return false;
+    if (v == r->start)
+        *out = (PlanScalar){.kind = SCALAR_START};
+    else if (v == r->num_valid)
+        *out = (PlanScalar){.kind = SCALAR_NUM_VALID};
+    else if (ir_value_constant_int(v, &value))
+        *out = (PlanScalar){.kind = SCALAR_CONST, .value = value};
+    else
+        return false;
     return true;
 }
 
@@ -158,7 +178,8 @@ static bool read_tiles(const Reader *r, const IrValue *v, PlanStep *step) {
     const IrOp *op = v->def_op;
     if (!op || op->kind != IR_AFFINE_APPLY || op->num_operands != 1) return false;
     return read_scalar(r, ir_op_operand(op, 0), &step->tiles_of) &&
-           read_tiles_expr(ir_op_attr(op, "map")->map->results[0], &step->tiles_mul, &step->tiles_div);
+           read_tiles_expr(ir_op_attr(op, "map")->map->results[0], &step->tiles_mul,
+                           &step->tiles_div);
 }
 
 static Status read_call(Reader *r, const IrOp *call) {
@@ -179,7 +200,8 @@ static Status read_call(Reader *r, const IrOp *call) {
             PUSH(r->buffers, r->num_buffers, r->buffers_capacity, buffer);
         } else {
             PlanScalar scalar;
-            if (!read_scalar(r, v, &scalar)) return refuse(r, call, "a scalar that is neither given nor constant");
+            if (!read_scalar(r, v, &scalar))
+                return refuse(r, call, "a scalar that is neither given nor constant");
             PUSH(r->scalars, r->num_scalars, r->scalars_capacity, scalar);
         }
     }
@@ -192,11 +214,13 @@ static Status read_call(Reader *r, const IrOp *call) {
 // ---- barriers: none between steps that touch nothing in common that one of them writes
 
 static bool overlap(const PlanBuffer *a, const PlanBuffer *b) {
-    return a->space == b->space && a->offset < b->offset + b->len_bytes && b->offset < a->offset + a->len_bytes;
+    return a->space == b->space && a->offset < b->offset + b->len_bytes &&
+           b->offset < a->offset + a->len_bytes;
 }
 
 static bool conflict(const Reader *r, const PlanStep *a, const PlanStep *b) {
-    const IrOp *ka = ir_symbol_find(r->m, r->names[a->kernel]), *kb = ir_symbol_find(r->m, r->names[b->kernel]);
+    const IrOp *ka = ir_symbol_find(r->m, r->names[a->kernel]),
+               *kb = ir_symbol_find(r->m, r->names[b->kernel]);
     for (uint32_t i = 0; i < r->kernels[a->kernel].num_buffers; i++)
         for (uint32_t j = 0; j < r->kernels[b->kernel].num_buffers; j++)
             if ((is_written(ka, i) || is_written(kb, j)) &&
@@ -209,7 +233,8 @@ static void place_barriers(Reader *r, uint32_t first, uint32_t num) {
     uint32_t since = first; // first step after the last barrier
     for (uint32_t i = first; i + 1 < first + num; i++) {
         bool is_needed = false;
-        for (uint32_t j = since; j <= i && !is_needed; j++) is_needed = conflict(r, &r->steps[j], &r->steps[i + 1]);
+        for (uint32_t j = since; j <= i && !is_needed; j++)
+            is_needed = conflict(r, &r->steps[j], &r->steps[i + 1]);
         r->steps[i].needs_barrier = is_needed;
         if (is_needed) since = i + 1;
     }
@@ -221,7 +246,8 @@ static uint32_t head_steps(const Reader *r, uint32_t first, uint32_t num) {
         const PlanStep *step = &r->steps[first + i];
         const IrOp *kernel = ir_symbol_find(r->m, r->names[step->kernel]);
         for (uint32_t b = 0; b < r->kernels[step->kernel].num_buffers; b++)
-            if (is_written(kernel, b) && r->buffers[step->first_buffer + b].space == SPACE_KV) return num - 1 - i;
+            if (is_written(kernel, b) && r->buffers[step->first_buffer + b].space == SPACE_KV)
+                return num - 1 - i;
     }
     return 0;
 }
@@ -233,8 +259,10 @@ static Status read_entry(Reader *r, IrOp *entry) {
     for (uint32_t i = 0; i < body->num_args; i++) {
         IrValue *arg = body->args[i];
         if (arg->type->kind == IR_TYPE_INDEX) {
-            if (!r->start) r->start = arg;
-            else r->num_valid = arg;
+            if (!r->start)
+                r->start = arg;
+            else
+                r->num_valid = arg;
         }
         if (ir_func_arg_attr(entry, i, "ingot.arena"))
             r->arena_bytes = MAX(r->arena_bytes, type_bytes(arg->type));
@@ -249,9 +277,14 @@ static Status read_entry(Reader *r, IrOp *entry) {
     FOR_EACH_OP(op, body) {
         switch (op->kind) {
         case IR_FUNC_CALL: TRY(read_call(r, op)); break;
-        case IR_ARITH_CONSTANT: case IR_AFFINE_APPLY: case IR_MEMREF_VIEW: case IR_MEMREF_COLLAPSE_SHAPE:
-        case IR_MEMREF_EXPAND_SHAPE: case IR_MEMREF_CAST: case IR_MEMREF_ASSUME_ALIGNMENT: case IR_FUNC_RETURN:
-            break;
+        case IR_ARITH_CONSTANT:
+        case IR_AFFINE_APPLY:
+        case IR_MEMREF_VIEW:
+        case IR_MEMREF_COLLAPSE_SHAPE:
+        case IR_MEMREF_EXPAND_SHAPE:
+        case IR_MEMREF_CAST:
+        case IR_MEMREF_ASSUME_ALIGNMENT:
+        case IR_FUNC_RETURN: break;
         default: return refuse(r, op, "an op that is no step");
         }
     }
@@ -287,7 +320,8 @@ static uint32_t vocabulary(IrModule *m) {
         if (entry->kind != IR_FUNC_FUNC || ir_op_attr(entry, "sym_visibility")) continue;
         IrBlock *body = ir_func_body(entry);
         for (uint32_t i = 0; i < body->num_args; i++)
-            if (ir_func_arg_attr(entry, i, "ingot.result") && !ir_func_arg_attr(entry, i, "ingot.kv"))
+            if (ir_func_arg_attr(entry, i, "ingot.result") &&
+                !ir_func_arg_attr(entry, i, "ingot.kv"))
                 return (uint32_t)ir_type_num_elems(body->args[i]->type);
     }
     return 0;
@@ -301,7 +335,8 @@ Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *conf
     Reader r = {.build = &build, .m = m, .image = image, .sink = sink};
     Status status = STATUS_OK;
     FOR_EACH_OP(op, ir_module_body(m)) {
-        bool is_entry = op->kind == IR_FUNC_FUNC && ir_func_body(op) && !ir_op_attr(op, "sym_visibility");
+        bool is_entry =
+            op->kind == IR_FUNC_FUNC && ir_func_body(op) && !ir_op_attr(op, "sym_visibility");
         if (is_entry && status == STATUS_OK) status = read_entry(&r, op);
     }
     if (status == STATUS_OK && r.num_entries == 0) {

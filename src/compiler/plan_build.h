@@ -1,4 +1,5 @@
-// From the planned level-2 module to the tables of an artifact's plan: every call of an entry is a step.
+// From the planned level-2 module to the tables of an artifact's plan: every call of an entry is a
+// step.
 #ifndef INGOT_COMPILER_PLAN_BUILD_H
 #define INGOT_COMPILER_PLAN_BUILD_H
 
@@ -9,15 +10,16 @@
 
 typedef struct PlanBuild {
     Arena arena;
-    StrBuf strings;      // SECTION_STRINGS
-    PlanTables tables;   // levels and kernel_code are filled by the caller
+    StrBuf strings;            // SECTION_STRINGS
+    PlanTables tables;         // levels and kernel_code are filled by the caller
     const char **kernel_names; // by kernel number; symbols of the module
     const char **kernel_kinds;
 } PlanBuild;
 
 // Strings are shared: equal texts have one offset.
 uint32_t plan_build_string(PlanBuild *build, const char *text);
-// Fills kernels, entries, steps, buffers, scalars and the sizes of the header that follow from the module.
+// Fills kernels, entries, steps, buffers, scalars and the sizes of the header that follow from the
+// module.
 Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *config, DiagSink *sink,
                   PlanBuild *out_build) MUST_USE;
 void plan_build_deinit(PlanBuild *build);

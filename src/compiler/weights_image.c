@@ -52,7 +52,8 @@ Status weights_image_layout(IrModule *m, DiagSink *sink, WeightsImage *out_image
             if (!ir_type_is_shaped(type) || !ir_type_is_static(type)) {
                 weights_image_deinit(&image);
                 return diag_error(sink, DIAG_P0006, ir_loc_span(entry->loc),
-                                  "parameter %u of @%s has no fixed size", i, ir_symbol_name(entry));
+                                  "parameter %u of @%s has no fixed size", i,
+                                  ir_symbol_name(entry));
             }
             item.offset = align_up(image.len_bytes, PLAN_BUFFER_ALIGN_BYTES);
             item.len_bytes = type_bytes(type);
@@ -97,29 +98,32 @@ static uint64_t plane_elems(const QuantPlane *plane) {
 }
 
 // Appends a parameter's bytes, or one plane of its blocks, to out.
-static Status append_param(const WeightsSource *source, const char *name, const char *plane, DiagSink *sink,
-                           Bytes *out) {
+static Status append_param(const WeightsSource *source, const char *name, const char *plane,
+                           DiagSink *sink, Bytes *out) {
     ImportParam param = {0};
     TRY(import_param_data(source->m, source->gguf, name, sink, &param));
     const QuantInfo *info = quant_info(param.format);
     int p = plane ? find_plane(info, plane) : 0;
     if (p < 0 || (!plane && info->num_planes != 1)) {
         import_param_deinit(&param);
-        return diag_error(sink, DIAG_P0006, (DiagSpan){0}, "parameter %s has no plane '%s' in format %s", name,
-                          plane ? plane : "", info->name);
+        return diag_error(sink, DIAG_P0006, (DiagSpan){0},
+                          "parameter %s has no plane '%s' in format %s", name, plane ? plane : "",
+                          info->name);
     }
     uint64_t blocks = num_elems(&param) / info->block_elems;
     uint64_t bytes = blocks * plane_elems(&info->planes[p]) * info->planes[p].elem_bytes;
     out->data = base_realloc(out->data, out->len + bytes, 1);
-    if (plane) quant_split_plane(param.format, (uint32_t)p, param.data, blocks, out->data + out->len);
-    else memcpy(out->data + out->len, param.data, bytes);
+    if (plane)
+        quant_split_plane(param.format, (uint32_t)p, param.data, blocks, out->data + out->len);
+    else
+        memcpy(out->data + out->len, param.data, bytes);
     out->len += bytes;
     import_param_deinit(&param);
     return STATUS_OK;
 }
 
-static Status load_param(const WeightsSource *source, const IrAttr *param, const IrAttr *plane, DiagSink *sink,
-                         Bytes *out) {
+static Status load_param(const WeightsSource *source, const IrAttr *param, const IrAttr *plane,
+                         DiagSink *sink, Bytes *out) {
     const char *suffix = plane ? plane->str : NULL;
     if (param->kind == IR_ATTR_STRING) return append_param(source, param->str, suffix, sink, out);
     for (size_t i = 0; i < param->num_elems; i++)
@@ -129,21 +133,23 @@ static Status load_param(const WeightsSource *source, const IrAttr *param, const
 
 // ---- one item
 
-static Status run_init(const WeightsSource *source, const ImageItem *item, DiagSink *sink, uint8_t *out) {
+static Status run_init(const WeightsSource *source, const ImageItem *item, DiagSink *sink,
+                       uint8_t *out) {
     const CodegenFunction *function = NULL;
     for (size_t i = 0; i < source->inits->num_functions; i++)
         if (str_equal(source->inits->functions[i].name, item->init->str))
             function = &source->inits->functions[i];
     if (!function || item->init_args->num_elems > 8)
-        return diag_error(sink, DIAG_P0006, (DiagSpan){0}, "init function @%s is missing", item->init->str);
+        return diag_error(sink, DIAG_P0006, (DiagSpan){0}, "init function @%s is missing",
+                          item->init->str);
     Bytes planes[8] = {0};
     void *buffers[9];
     Status status = STATUS_OK;
     uint32_t n = (uint32_t)item->init_args->num_elems;
     for (uint32_t i = 0; i < n && status == STATUS_OK; i++) {
         const IrAttr *arg = item->init_args->elems[i];
-        status = load_param(source, ir_attr_dict_find(arg, "param"), ir_attr_dict_find(arg, "plane"), sink,
-                            &planes[i]);
+        status = load_param(source, ir_attr_dict_find(arg, "param"),
+                            ir_attr_dict_find(arg, "plane"), sink, &planes[i]);
         buffers[i] = planes[i].data;
     }
     if (status == STATUS_OK) {
@@ -159,12 +165,14 @@ static Status run_init(const WeightsSource *source, const ImageItem *item, DiagS
     return status;
 }
 
-static Status compute_item(const WeightsSource *source, const ImageItem *item, DiagSink *sink, uint8_t *out) {
+static Status compute_item(const WeightsSource *source, const ImageItem *item, DiagSink *sink,
+                           uint8_t *out) {
     if (item->init) return run_init(source, item, sink, out);
     Bytes bytes = {0};
     Status status = load_param(source, item->param, item->plane, sink, &bytes);
     if (status == STATUS_OK && bytes.len != item->len_bytes)
-        status = diag_error(sink, DIAG_P0006, (DiagSpan){0}, "a parameter has %llu bytes, %llu are planned",
+        status = diag_error(sink, DIAG_P0006, (DiagSpan){0},
+                            "a parameter has %llu bytes, %llu are planned",
                             (unsigned long long)bytes.len, (unsigned long long)item->len_bytes);
     if (status == STATUS_OK) memcpy(out, bytes.data, bytes.len);
     free(bytes.data);
@@ -193,12 +201,14 @@ static void *work(void *arg) {
         if (i >= b->end) return NULL;
         DiagSink own;
         diag_sink_init(&own);
-        Status status = compute_item(b->source, &b->items[i], &own, b->base + (b->items[i].offset - b->offset));
+        Status status =
+            compute_item(b->source, &b->items[i], &own, b->base + (b->items[i].offset - b->offset));
         pthread_mutex_lock(&b->lock);
         if (status != STATUS_OK && b->status == STATUS_OK) {
             b->status = status;
             for (size_t k = 0; k < own.num_diags; k++) {
-                Status ignored = diag_error(b->sink, own.diags[k].code, (DiagSpan){0}, "%s", own.diags[k].message);
+                Status ignored = diag_error(b->sink, own.diags[k].code, (DiagSpan){0}, "%s",
+                                            own.diags[k].message);
                 (void)ignored;
             }
         }
@@ -216,8 +226,8 @@ static void run_batch(Batch *b, uint32_t num_threads) {
     for (uint32_t i = 0; i < n; i++) pthread_join(threads[i], NULL);
 }
 
-Status weights_image_write(const WeightsImage *image, const WeightsSource *source, ArtifactWriter *writer,
-                           DiagSink *sink) {
+Status weights_image_write(const WeightsImage *image, const WeightsSource *source,
+                           ArtifactWriter *writer, DiagSink *sink) {
     enum { BATCH_BYTES = 64 << 20 };
     Status status = STATUS_OK;
     for (size_t begin = 0, end; begin < image->num_items && status == STATUS_OK; begin = end) {
@@ -227,10 +237,17 @@ Status weights_image_write(const WeightsImage *image, const WeightsSource *sourc
             if (end > begin && item_end - offset > BATCH_BYTES) break;
             limit = align_up(item_end, PLAN_BUFFER_ALIGN_BYTES);
         }
-        Batch b = {.source = source, .items = image->items, .offset = offset, .begin = begin, .end = end,
-                   .next = begin, .sink = sink, .status = STATUS_OK};
+        Batch b = {.source = source,
+                   .items = image->items,
+                   .offset = offset,
+                   .begin = begin,
+                   .end = end,
+                   .next = begin,
+                   .sink = sink,
+                   .status = STATUS_OK};
         uint64_t bytes = limit - offset;
-        b.base = aligned_alloc(PLAN_BUFFER_ALIGN_BYTES, MAX(bytes, (uint64_t)PLAN_BUFFER_ALIGN_BYTES));
+        b.base =
+            aligned_alloc(PLAN_BUFFER_ALIGN_BYTES, MAX(bytes, (uint64_t)PLAN_BUFFER_ALIGN_BYTES));
         if (!b.base) BUG("out of memory for a batch of weights");
         memset(b.base, 0, bytes);
         pthread_mutex_init(&b.lock, NULL);

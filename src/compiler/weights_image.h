@@ -1,5 +1,5 @@
-// The weight image of an artifact: every parameter of the entries, as stored or made by its init function,
-// each at a multiple of 64 bytes in the order the entries name them.
+// The weight image of an artifact: every parameter of the entries, as stored or made by its init
+// function, each at a multiple of 64 bytes in the order the entries name them.
 #ifndef INGOT_COMPILER_WEIGHTS_IMAGE_H
 #define INGOT_COMPILER_WEIGHTS_IMAGE_H
 
@@ -22,15 +22,15 @@ typedef struct WeightsImage {
     uint64_t len_bytes;
 } WeightsImage;
 
-// Lists the parameters of all entries of a level-2 module and gives each its offset. Attributes stay
-// borrowed from m.
+// Lists the parameters of all entries of a level-2 module and gives each its offset. Attributes
+// stay borrowed from m.
 Status weights_image_layout(IrModule *m, DiagSink *sink, WeightsImage *out_image) MUST_USE;
 // The item behind an entry argument; NULL if the argument is no parameter.
 const ImageItem *weights_image_find(const WeightsImage *image, const IrOp *entry, uint32_t arg);
 void weights_image_deinit(WeightsImage *image);
 
-// Computes and appends the image to the open section. inits: code of the init functions, mapped at base
-// (callable on this host).
+// Computes and appends the image to the open section. inits: code of the init functions, mapped at
+// base (callable on this host).
 typedef struct WeightsSource {
     IrModule *m; // names resolve here
     const Gguf *gguf;
@@ -40,7 +40,7 @@ typedef struct WeightsSource {
     void (*progress)(uint64_t done_bytes, uint64_t total_bytes, void *ctx); // may be NULL
     void *progress_ctx;
 } WeightsSource;
-Status weights_image_write(const WeightsImage *image, const WeightsSource *source, ArtifactWriter *writer,
-                           DiagSink *sink) MUST_USE;
+Status weights_image_write(const WeightsImage *image, const WeightsSource *source,
+                           ArtifactWriter *writer, DiagSink *sink) MUST_USE;
 
 #endif

@@ -1,5 +1,6 @@
 // Affine expressions and maps in MLIR's canonical form, interned per module: equal maps have equal
-// pointers. Canonical form: constants to the right, constants folded, (d0 * 4) floordiv 4 -> d0, ...
+// pointers. Canonical form: constants to the right, constants folded, (d0 * 4) floordiv 4 -> d0,
+// ...
 #ifndef INGOT_IR_AFFINE_H
 #define INGOT_IR_AFFINE_H
 
@@ -8,8 +9,14 @@
 typedef struct IrModule IrModule;
 
 typedef enum IrAffineKind {
-    IR_AFFINE_CONST, IR_AFFINE_DIM, IR_AFFINE_SYMBOL,
-    IR_AFFINE_ADD, IR_AFFINE_MUL, IR_AFFINE_MOD, IR_AFFINE_FLOORDIV, IR_AFFINE_CEILDIV,
+    IR_AFFINE_CONST,
+    IR_AFFINE_DIM,
+    IR_AFFINE_SYMBOL,
+    IR_AFFINE_ADD,
+    IR_AFFINE_MUL,
+    IR_AFFINE_MOD,
+    IR_AFFINE_FLOORDIV,
+    IR_AFFINE_CEILDIV,
 } IrAffineKind;
 
 typedef struct IrAffineExpr {
@@ -26,8 +33,8 @@ typedef struct IrAffineMap {
 const IrAffineExpr *ir_affine_const(IrModule *m, int64_t value);
 const IrAffineExpr *ir_affine_dim(IrModule *m, uint32_t number);
 const IrAffineExpr *ir_affine_symbol(IrModule *m, uint32_t number);
-// Builds and simplifies. Products and divisions with two non-constant sides are refused by the parser,
-// a BUG here.
+// Builds and simplifies. Products and divisions with two non-constant sides are refused by the
+// parser, a BUG here.
 const IrAffineExpr *ir_affine_binary(IrModule *m, IrAffineKind kind, const IrAffineExpr *lhs,
                                      const IrAffineExpr *rhs);
 // Without dimensions: what one side of a product and every divisor must be.
@@ -54,7 +61,8 @@ const IrAffineExpr *ir_affine_replace(IrModule *m, const IrAffineExpr *expr,
                                       const IrAffineExpr *const *dims,
                                       const IrAffineExpr *const *symbols);
 // outer(inner(x)): outer has as many dims as inner has results.
-const IrAffineMap *ir_affine_compose(IrModule *m, const IrAffineMap *outer, const IrAffineMap *inner);
+const IrAffineMap *ir_affine_compose(IrModule *m, const IrAffineMap *outer,
+                                     const IrAffineMap *inner);
 bool ir_affine_is_permutation(const IrAffineMap *map);
 bool ir_affine_is_projected_permutation(const IrAffineMap *map); // distinct dims only
 bool ir_affine_is_identity(const IrAffineMap *map);

@@ -42,6 +42,8 @@ bool interp_decode_to_buffer(InterpDecoder *d, const IrOp *op);
 bool interp_decode_structured(InterpDecoder *d, const IrOp *op);
 bool interp_decode_linalg_index(InterpDecoder *d, const IrOp *op);
 bool interp_decode_softmax(InterpDecoder *d, const IrOp *op);
+// interp_pack.c
+bool interp_decode_pack(InterpDecoder *d, const IrOp *op);
 // interp_control.c
 bool interp_decode_for(InterpDecoder *d, const IrOp *op);
 bool interp_decode_if(InterpDecoder *d, const IrOp *op);

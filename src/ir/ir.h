@@ -1,6 +1,7 @@
 // The IR: typed SSA in structured regions, a subset of MLIR 22. One module owns one arena and the
-// interned types, attributes and affine maps in it; ops are linked lists in blocks; uses are threaded
-// through operands. Everything lives until ir_module_destroy. A module belongs to one thread.
+// interned types, attributes and affine maps in it; ops are linked lists in blocks; uses are
+// threaded through operands. Everything lives until ir_module_destroy. A module belongs to one
+// thread.
 #ifndef INGOT_IR_IR_H
 #define INGOT_IR_IR_H
 
@@ -18,20 +19,27 @@ typedef struct IrType IrType;
 typedef struct IrAttr IrAttr;
 typedef struct IrLoc IrLoc;
 
-// ---------------------------------------------------------------- types (interned: compare pointers)
+// ---------------------------------------------------------------- types (interned: compare
+// pointers)
 
 typedef enum IrTypeKind {
     IR_TYPE_INT,   // signless integer, width 1 4 8 16 32 64
     IR_TYPE_INDEX, // 64 bits
-    IR_TYPE_F16, IR_TYPE_BF16, IR_TYPE_F32, IR_TYPE_F64,
-    IR_TYPE_TENSOR, IR_TYPE_MEMREF, IR_TYPE_VECTOR,
-    IR_TYPE_UNRANKED_TENSOR, IR_TYPE_UNRANKED_MEMREF, // only in front of a test driver's print call
+    IR_TYPE_F16,
+    IR_TYPE_BF16,
+    IR_TYPE_F32,
+    IR_TYPE_F64,
+    IR_TYPE_TENSOR,
+    IR_TYPE_MEMREF,
+    IR_TYPE_VECTOR,
+    IR_TYPE_UNRANKED_TENSOR,
+    IR_TYPE_UNRANKED_MEMREF, // only in front of a test driver's print call
     IR_TYPE_FUNCTION,
-    IR_TYPE_PTR,    // !llvm.ptr, address space in width
-    IR_TYPE_STRUCT, // !llvm.struct<(...)>: elements in inputs
-    IR_TYPE_VOID,   // !llvm.void
+    IR_TYPE_PTR,           // !llvm.ptr, address space in width
+    IR_TYPE_STRUCT,        // !llvm.struct<(...)>: elements in inputs
+    IR_TYPE_VOID,          // !llvm.void
     IR_TYPE_LLVM_FUNCTION, // !llvm.func<result (args)>; results[0] is the result
-    IR_TYPE_ARRAY,  // !llvm.array<N x T>: shape[0] and elem
+    IR_TYPE_ARRAY,         // !llvm.array<N x T>: shape[0] and elem
     IR_TYPE_NONE,
 } IrTypeKind;
 
@@ -39,12 +47,12 @@ typedef enum IrTypeKind {
 
 struct IrType {
     IrTypeKind kind;
-    uint32_t width;      // bits of an integer
-    uint32_t rank;       // tensor, memref, vector
+    uint32_t width; // bits of an integer
+    uint32_t rank;  // tensor, memref, vector
     const int64_t *shape;
-    const IrType *elem;  // tensor, memref, vector, array
+    const IrType *elem; // tensor, memref, vector, array
     // memref only:
-    bool has_layout;     // strided<[...], offset: ...> was given; else row-major, offset 0
+    bool has_layout; // strided<[...], offset: ...> was given; else row-major, offset 0
     const int64_t *strides;
     int64_t offset;
     const IrAttr *space; // memory space, NULL = default
@@ -78,13 +86,19 @@ const IrType *ir_type_array(IrModule *m, int64_t count, const IrType *elem);
 static inline bool ir_type_is_float(const IrType *t) {
     return t->kind >= IR_TYPE_F16 && t->kind <= IR_TYPE_F64;
 }
-static inline bool ir_type_is_int_or_index(const IrType *t) { return t->kind <= IR_TYPE_INDEX; }
-static inline bool ir_type_is_scalar(const IrType *t) { return t->kind <= IR_TYPE_F64; }
+static inline bool ir_type_is_int_or_index(const IrType *t) {
+    return t->kind <= IR_TYPE_INDEX;
+}
+static inline bool ir_type_is_scalar(const IrType *t) {
+    return t->kind <= IR_TYPE_F64;
+}
 static inline bool ir_type_is_shaped(const IrType *t) {
     return t->kind >= IR_TYPE_TENSOR && t->kind <= IR_TYPE_VECTOR;
 }
 // The type itself for a scalar, the element type of a shaped one.
-static inline const IrType *ir_type_elem(const IrType *t) { return ir_type_is_shaped(t) ? t->elem : t; }
+static inline const IrType *ir_type_elem(const IrType *t) {
+    return ir_type_is_shaped(t) ? t->elem : t;
+}
 uint32_t ir_type_bits(const IrType *t);       // of a scalar: 1..64, index 64
 uint32_t ir_type_bytes(const IrType *scalar); // bytes in memory of one element (i1, i4: 1)
 int64_t ir_type_num_elems(const IrType *t);   // product of the shape, IR_DYNAMIC if any is
@@ -95,13 +109,13 @@ void ir_memref_strides(const IrType *memref, int64_t *out_strides, int64_t *out_
 // ---------------------------------------------------------------- attributes (interned)
 
 typedef enum IrAttrKind {
-    IR_ATTR_INT,    // value and type (INT or INDEX)
+    IR_ATTR_INT, // value and type (INT or INDEX)
     IR_ATTR_BOOL,
     IR_ATTR_FLOAT,  // bits in the format of type
     IR_ATTR_STRING, // also every enum attribute: its keyword, e.g. "oge", "add", "parallel"
     IR_ATTR_TYPE,
     IR_ATTR_ARRAY,
-    IR_ATTR_DICT,   // entries sorted by name bytes
+    IR_ATTR_DICT, // entries sorted by name bytes
     IR_ATTR_UNIT,
     IR_ATTR_SYMBOL, // @name; nested references are not in the subset
     IR_ATTR_MAP,    // affine_map
@@ -119,14 +133,30 @@ struct IrAttr {
     IrAttrKind kind;
     const IrType *type; // INT FLOAT TYPE DENSE DENSE_ARRAY(element type)
     union {
-        int64_t i;      // INT (sign-extended from the type's width), BOOL
-        uint64_t bits;  // FLOAT
-        struct { const char *str; size_t str_len; };              // STRING, SYMBOL, OPAQUE_ENUM text
-        struct { const IrAttr *const *elems; size_t num_elems; }; // ARRAY
-        struct { const IrNamedAttr *entries; size_t num_entries; }; // DICT
+        int64_t i;     // INT (sign-extended from the type's width), BOOL
+        uint64_t bits; // FLOAT
+        struct {
+            const char *str;
+            size_t str_len;
+        }; // STRING, SYMBOL, OPAQUE_ENUM text
+        struct {
+            const IrAttr *const *elems;
+            size_t num_elems;
+        }; // ARRAY
+        struct {
+            const IrNamedAttr *entries;
+            size_t num_entries;
+        }; // DICT
         const IrAffineMap *map;
-        struct { const uint8_t *data; size_t len_bytes; bool is_splat; }; // DENSE
-        struct { const int64_t *values; size_t num_values; };     // DENSE_ARRAY
+        struct {
+            const uint8_t *data;
+            size_t len_bytes;
+            bool is_splat;
+        }; // DENSE
+        struct {
+            const int64_t *values;
+            size_t num_values;
+        }; // DENSE_ARRAY
     };
 };
 
@@ -156,7 +186,13 @@ const IrAttr *ir_attr_dict_find(const IrAttr *dict, const char *name); // NULL i
 
 // ---------------------------------------------------------------- locations (interned)
 
-typedef enum IrLocKind { IR_LOC_UNKNOWN, IR_LOC_FILE, IR_LOC_NAME, IR_LOC_FUSED, IR_LOC_CALLSITE } IrLocKind;
+typedef enum IrLocKind {
+    IR_LOC_UNKNOWN,
+    IR_LOC_FILE,
+    IR_LOC_NAME,
+    IR_LOC_FUSED,
+    IR_LOC_CALLSITE
+} IrLocKind;
 struct IrLoc {
     IrLocKind kind;
     const char *str; // FILE: file name; NAME: name; FUSED: metadata (pass name) or NULL
@@ -168,7 +204,8 @@ const IrLoc *ir_loc_unknown(IrModule *m);
 const IrLoc *ir_loc_file(IrModule *m, const char *file, uint32_t line, uint32_t col);
 const IrLoc *ir_loc_name(IrModule *m, const char *name, const IrLoc *child_or_null);
 // Fuses, flattening and dropping duplicates and unknowns; one location left is returned as it is.
-const IrLoc *ir_loc_fused(IrModule *m, const char *pass_or_null, size_t n, const IrLoc *const *locs);
+const IrLoc *ir_loc_fused(IrModule *m, const char *pass_or_null, size_t n,
+                          const IrLoc *const *locs);
 const IrLoc *ir_loc_callsite(IrModule *m, const IrLoc *callee, const IrLoc *caller);
 // The first file position inside a location, for diagnostics; a zero span if there is none.
 DiagSpan ir_loc_span(const IrLoc *loc);
@@ -184,23 +221,23 @@ typedef enum IrOpKind {
 } IrOpKind;
 
 typedef enum IrTrait {
-    IR_PURE = 1 << 0,        // no effects: may be removed, merged, moved
+    IR_PURE = 1 << 0, // no effects: may be removed, merged, moved
     IR_TERMINATOR = 1 << 1,
     IR_COMMUTATIVE = 1 << 2,
-    IR_SAME_TYPE = 1 << 3,   // all operands and results have one type
-    IR_ISOLATED = 1 << 4,    // region sees no outer values (func, module)
-    IR_LINALG = 1 << 5,      // structured op: segments {ins, outs}; generic and reduce have a region
+    IR_SAME_TYPE = 1 << 3, // all operands and results have one type
+    IR_ISOLATED = 1 << 4,  // region sees no outer values (func, module)
+    IR_LINALG = 1 << 5,    // structured op: segments {ins, outs}; generic and reduce have a region
     IR_CONTRACTION = 1 << 6, // linalg matmul family and conv: cast, multiply, accumulate
     IR_SYMBOL = 1 << 7,
     IR_CAST = 1 << 8,        // one operand, one result of another type
     IR_ELEMENTWISE = 1 << 9, // scalar or vector, lane by lane
-    IR_CAN_TRAP = 1 << 10,   // beside IR_PURE: a fault for some operands (division by zero, index out
-                             // of range): may be removed or merged, not moved to where it runs more
+    IR_CAN_TRAP = 1 << 10, // beside IR_PURE: a fault for some operands (division by zero, index out
+                           // of range): may be removed or merged, not moved to where it runs more
 } IrTrait;
 
 typedef struct IrOpInfo {
-    const char *name;   // "arith.addf"
-    uint32_t levels;    // bit 1 << L for L in 1..3
+    const char *name; // "arith.addf"
+    uint32_t levels;  // bit 1 << L for L in 1..3
     uint32_t traits;
     const char *format; // key of the printer's and parser's format table
     const char *attrs;  // inherent attribute names, separated by blanks
@@ -220,10 +257,10 @@ struct IrOperand {
 
 struct IrValue {
     const IrType *type;
-    IrOp *def_op;        // NULL for block arguments
-    IrBlock *def_block;  // NULL for results
-    uint32_t number;     // result number or argument number
-    uint32_t index;      // dense, unique in the module; side tables and bit sets use it
+    IrOp *def_op;       // NULL for block arguments
+    IrBlock *def_block; // NULL for results
+    uint32_t number;    // result number or argument number
+    uint32_t index;     // dense, unique in the module; side tables and bit sets use it
     IrOperand *first_use;
 };
 
@@ -254,9 +291,9 @@ struct IrOp {
     IrNamedAttr *attrs; // inherent and discardable together, sorted by name bytes
     uint32_t num_operands, num_results, num_regions, num_attrs;
     uint32_t operands_capacity, attrs_capacity;
-    // Sizes of operand groups where the op has several variadic ones (linalg: ins, outs; slices: source,
-    // offsets, sizes, strides; scf.for: 3 bounds, iter; stores: value, base, indices; all in ops.def).
-    // Sum = num_operands.
+    // Sizes of operand groups where the op has several variadic ones (linalg: ins, outs; slices:
+    // source, offsets, sizes, strides; scf.for: 3 bounds, iter; stores: value, base, indices; all
+    // in ops.def). Sum = num_operands.
     uint32_t segments[IR_MAX_SEGMENTS];
     // Successors of llvm.br / llvm.cond_br (level 3); their block arguments are the last operands:
     // segments {condition, true args, false args} or {args}.
@@ -267,7 +304,7 @@ struct IrOp {
 
 struct IrModule {
     Arena arena;
-    IrOp *op; // builtin.module: one region, one block
+    IrOp *op;                     // builtin.module: one region, one block
     uint32_t num_values, num_ops; // next dense indices
     struct IrInterner *interner;
 };
@@ -296,16 +333,19 @@ IrOp *ir_op_create(IrModule *m, const IrOpSpec *spec);
 void ir_op_insert_before(IrOp *op, IrOp *before);
 void ir_op_insert_after(IrOp *op, IrOp *after);
 void ir_block_append(IrBlock *block, IrOp *op);
-void ir_op_unlink(IrOp *op);               // out of its block, still usable
-void ir_op_erase(IrModule *m, IrOp *op);   // results must be unused; regions are erased too
+void ir_op_unlink(IrOp *op);             // out of its block, still usable
+void ir_op_erase(IrModule *m, IrOp *op); // results must be unused; regions are erased too
 void ir_op_set_operand(IrOp *op, uint32_t i, IrValue *value);
-void ir_op_add_operand(IrModule *m, IrOp *op, uint32_t segment, IrValue *value); // at the segment's end
+void ir_op_add_operand(IrModule *m, IrOp *op, uint32_t segment,
+                       IrValue *value);          // at the segment's end
 void ir_op_remove_operand(IrOp *op, uint32_t i); // keeps segments right
 void ir_op_set_attr(IrModule *m, IrOp *op, const char *name, const IrAttr *attr); // NULL removes
 const IrAttr *ir_op_attr(const IrOp *op, const char *name);                       // NULL if absent
 void ir_value_replace_all(IrValue *value, IrValue *by);
 bool ir_value_has_one_use(const IrValue *value);
-static inline bool ir_value_is_unused(const IrValue *value) { return !value->first_use; }
+static inline bool ir_value_is_unused(const IrValue *value) {
+    return !value->first_use;
+}
 
 IrBlock *ir_region_add_block(IrModule *m, IrRegion *region);
 IrValue *ir_block_add_arg(IrModule *m, IrBlock *block, const IrType *type);
@@ -321,7 +361,8 @@ void ir_value_map_init(IrValueMap *map);
 void ir_value_map_deinit(IrValueMap *map);
 void ir_value_map_set(IrValueMap *map, const IrValue *from, IrValue *to);
 IrValue *ir_value_map_get(const IrValueMap *map, IrValue *from); // from itself if not mapped
-// Deep copy in the same module; operands go through map, and results and block arguments are added to it.
+// Deep copy in the same module; operands go through map, and results and block arguments are added
+// to it.
 IrOp *ir_op_clone(IrModule *m, const IrOp *op, IrValueMap *map);
 
 // ---- symbols and functions
@@ -339,28 +380,42 @@ const IrType *ir_func_type(const IrOp *func);
 // Rebuilds function_type from the entry block's arguments and the return op's operands.
 void ir_func_update_type(IrModule *m, IrOp *func);
 const IrAttr *ir_func_arg_attr(const IrOp *func, uint32_t arg, const char *name);
-void ir_func_set_arg_attr(IrModule *m, IrOp *func, uint32_t arg, const char *name, const IrAttr *attr);
-void ir_func_remove_arg(IrModule *m, IrOp *func, uint32_t arg); // unused argument, its attrs, the type
+void ir_func_set_arg_attr(IrModule *m, IrOp *func, uint32_t arg, const char *name,
+                          const IrAttr *attr);
+void ir_func_remove_arg(IrModule *m, IrOp *func,
+                        uint32_t arg); // unused argument, its attrs, the type
 IrValue *ir_func_insert_arg(IrModule *m, IrOp *func, uint32_t at, const IrType *type);
 IrOp *ir_call_callee(const IrModule *m, const IrOp *call);
 
 // ---- helpers
 
-static inline IrBlock *ir_op_block(const IrOp *op, uint32_t region) { return op->regions[region].first; }
-static inline IrOp *ir_block_parent(const IrBlock *block) { return block->region->parent; }
+static inline IrBlock *ir_op_block(const IrOp *op, uint32_t region) {
+    return op->regions[region].first;
+}
+static inline IrOp *ir_block_parent(const IrBlock *block) {
+    return block->region->parent;
+}
 IrOp *ir_op_parent(const IrOp *op); // the op whose region holds op, NULL at the top
-static inline IrValue *ir_op_operand(const IrOp *op, uint32_t i) { return op->operands[i].value; }
-static inline IrValue *ir_op_result(const IrOp *op, uint32_t i) { return &op->results[i]; }
-static inline IrOp *ir_block_terminator(const IrBlock *block) { return block->last; }
+static inline IrValue *ir_op_operand(const IrOp *op, uint32_t i) {
+    return op->operands[i].value;
+}
+static inline IrValue *ir_op_result(const IrOp *op, uint32_t i) {
+    return &op->results[i];
+}
+static inline IrOp *ir_block_terminator(const IrBlock *block) {
+    return block->last;
+}
 // First operand of segment s.
 uint32_t ir_op_segment_start(const IrOp *op, uint32_t s);
 // Is value defined by arith.constant? The attribute, else NULL.
 const IrAttr *ir_value_constant(const IrValue *value);
 bool ir_value_constant_int(const IrValue *value, int64_t *out);
 
-// The indexing map of operand i and iterator types of any structured linalg op (named ones too: computed).
+// The indexing map of operand i and iterator types of any structured linalg op (named ones too:
+// computed).
 const IrAffineMap *ir_linalg_map(IrModule *m, const IrOp *op, uint32_t operand);
-// Does a matmul or batch_matmul carry the maps it would have without indexing_maps? Text leaves them out.
+// Does a matmul or batch_matmul carry the maps it would have without indexing_maps? Text leaves
+// them out.
 bool ir_linalg_has_default_maps(const IrOp *op);
 typedef enum IrIterator { IR_PARALLEL, IR_REDUCTION } IrIterator;
 uint32_t ir_linalg_num_loops(const IrOp *op);
@@ -375,7 +430,8 @@ IrOp *ir_linalg_generalize(IrModule *m, IrOp *op);
 #define FOR_EACH_OP_SAFE(op, block)                                                                \
     for (IrOp *op = (block)->first, *op##_next = op ? op->next : NULL; op;                         \
          op = op##_next, op##_next = op ? op->next : NULL)
-#define FOR_EACH_BLOCK(block, region) for (IrBlock *block = (region)->first; block; block = block->next)
+#define FOR_EACH_BLOCK(block, region)                                                              \
+    for (IrBlock *block = (region)->first; block; block = block->next)
 #define FOR_EACH_USE(use, value) for (IrOperand *use = (value)->first_use; use; use = use->next_use)
 #define FOR_EACH_USE_SAFE(use, value)                                                              \
     for (IrOperand *use = (value)->first_use, *use##_next = use ? use->next_use : NULL; use;       \

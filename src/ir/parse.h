@@ -5,9 +5,9 @@
 
 #include "ir/ir.h"
 
-// Parses one module (a bare list of top-level ops is wrapped in a module). Errors: codes I...., with
-// line and column, STATUS_INVALID; *out_module is untouched then. file is used in locations and
-// diagnostics; text must stay valid until the sink is rendered.
+// Parses one module (a bare list of top-level ops is wrapped in a module). Errors: codes I....,
+// with line and column, STATUS_INVALID; *out_module is untouched then. file is used in locations
+// and diagnostics; text must stay valid until the sink is rendered.
 Status ir_parse(const char *text, size_t len, const char *file, DiagSink *sink,
                 IrModule **out_module) MUST_USE;
 const IrType *ir_parse_type(IrModule *m, const char *text, DiagSink *sink); // NULL on error

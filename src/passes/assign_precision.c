@@ -1,5 +1,7 @@
-// assign-precision: gives the activations of every contraction with weights the type the recipe asks for.
-//   int8: each row of x is quantised in blocks as long as the weight's (x ~ xs * xq, xs = amax / 127), the
+// assign-precision: gives the activations of every contraction with weights the type the recipe
+// asks for.
+//   int8: each row of x is quantised in blocks as long as the weight's (x ~ xs * xq, xs = amax /
+//   127), the
 //         products of codes are summed in i32, exactly, and scaled once per block
 //   bf16: x is rounded to bf16
 //   f32:  nothing changes
@@ -9,8 +11,8 @@
 //      %p = generic ins(%xq, %c) outs(i32) {ingot.contract = "dot"}
 //      %y = generic ins(%p, %xs, %s) {ingot.contract = "scale"}
 //
-// The zero point moves out of the sum of products: sum x (c + z) = sum x c + z sum x, exact in integers.
-// Needs: raised.  Keeps: all.  Changes results as the recipe says.
+// The zero point moves out of the sum of products: sum x (c + z) = sum x c + z sum x, exact in
+// integers. Needs: raised.  Keeps: all.  Changes results as the recipe says.
 #include <stdlib.h>
 
 #include "passes/contraction.h"
@@ -18,10 +20,10 @@
 #include "passes/pass.h"
 
 typedef struct Quantised {
-    IrValue *x;      // [M, KB, B] f32
-    IrValue *xq;     // [M, KB, B] i8
-    IrValue *xs;     // [M, KB] f32
-    IrValue *sum;    // [M, KB] i32: sum of xq
+    IrValue *x;          // [M, KB, B] f32
+    IrValue *xq;         // [M, KB, B] i8
+    IrValue *xs;         // [M, KB] f32
+    IrValue *sum;        // [M, KB] i32: sum of xq
     IrValue *scaled_sum; // [M, KB] f32: xs * sum, NULL until asked for
     int64_t zeros[4];    // zero points asked for so far
     IrValue *zero_sums[4];
@@ -47,7 +49,9 @@ static IrValue *reduce_block(Builder *b, IrValue *in, const IrType *out_type, Bu
     return ir_op_result(build_generic(b, 1, &in, 1, &out, maps, "ppr", body), 0);
 }
 
-static void yield1(Builder *body, IrValue *value) { build_yield(body, IR_LINALG_YIELD, 1, &value); }
+static void yield1(Builder *body, IrValue *value) {
+    build_yield(body, IR_LINALG_YIELD, 1, &value);
+}
 
 // xs = amax / 127; xq = round(x / xs) as x * (127 / amax).
 static void build_quantise(Builder *b, Quantised *q) {
@@ -61,7 +65,8 @@ static void build_quantise(Builder *b, Quantised *q) {
     yield1(&body, build_binary(&body, IR_ARITH_MAXIMUMF, magnitude, body.block->args[1]));
 
     q->xs = rowwise(b, 1, &amax, per_block, &body);
-    yield1(&body, build_binary(&body, IR_ARITH_DIVF, body.block->args[0], build_float(&body, 127.0, f32)));
+    yield1(&body,
+           build_binary(&body, IR_ARITH_DIVF, body.block->args[0], build_float(&body, 127.0, f32)));
 
     IrValue *inverse = rowwise(b, 1, &amax, per_block, &body);
     IrValue *zero = build_float(&body, 0.0, f32);
@@ -75,7 +80,8 @@ static void build_quantise(Builder *b, Quantised *q) {
                                                       .result_types = &i1,
                                                       .num_attrs = 1,
                                                       .attrs = &predicate});
-    IrValue *ratio = build_binary(&body, IR_ARITH_DIVF, build_float(&body, 127.0, f32), body.block->args[0]);
+    IrValue *ratio =
+        build_binary(&body, IR_ARITH_DIVF, build_float(&body, 127.0, f32), body.block->args[0]);
     yield1(&body, build_select(&body, ir_op_result(positive, 0), ratio, zero));
 
     IrValue *out = build_empty(b, ir_type_tensor(m, 3, shape, i8));
@@ -134,7 +140,8 @@ static IrValue *build_dot(Builder *b, IrValue *xq, IrValue *codes) {
     const int64_t *c = codes->type->shape;
     const int64_t shape[] = {xq->type->shape[0], c[0], c[1]};
     IrValue *out = build_filled(b, ir_type_tensor(m, 3, shape, i32), 0.0);
-    const IrAffineMap *maps[] = {build_dims_map(m, 4, 3, 0u, 2u, 3u), build_dims_map(m, 4, 3, 1u, 2u, 3u),
+    const IrAffineMap *maps[] = {build_dims_map(m, 4, 3, 0u, 2u, 3u),
+                                 build_dims_map(m, 4, 3, 1u, 2u, 3u),
                                  build_dims_map(m, 4, 3, 0u, 1u, 2u)};
     IrValue *ins[] = {xq, codes};
     Builder body;
@@ -199,7 +206,8 @@ static void to_bf16(IrModule *m, IrOp *op, Quantisations *all) {
     IrValue *x = ir_op_operand(op, 0);
     if (x->type->elem->kind != IR_TYPE_F32) return;
     Quantised *q = find_quantised(all, x);
-    const IrType *type = ir_type_tensor(m, x->type->rank, x->type->shape, ir_type_float(m, IR_TYPE_BF16));
+    const IrType *type =
+        ir_type_tensor(m, x->type->rank, x->type->shape, ir_type_float(m, IR_TYPE_BF16));
     Builder b = build_before(m, op), body;
     if (!q) {
         BUG_IF(all->count == ARRAY_LEN(all->items), "too many contractions in one function");
@@ -207,7 +215,8 @@ static void to_bf16(IrModule *m, IrOp *op, Quantisations *all) {
         IrValue *out = build_empty(&b, type);
         const IrAffineMap *identity = ir_affine_identity(m, type->rank);
         const IrAffineMap *maps[] = {identity, identity};
-        IrOp *round = build_generic(&b, 1, &x, 1, &out, maps, type->rank == 3 ? "ppp" : "pp", &body);
+        IrOp *round =
+            build_generic(&b, 1, &x, 1, &out, maps, type->rank == 3 ? "ppp" : "pp", &body);
         yield1(&body, build_cast(&body, IR_ARITH_TRUNCF, body.block->args[0], type->elem));
         *q = (Quantised){.x = x, .xq = ir_op_result(round, 0)};
     }
@@ -218,14 +227,15 @@ static void to_bf16(IrModule *m, IrOp *op, Quantisations *all) {
     Builder inner = {.m = m, .block = block, .before = block->first, .loc = op->loc};
     IrValue *wide = build_cast(&inner, IR_ARITH_EXTF, arg, ir_type_f32(m));
     FOR_EACH_USE_SAFE(use, arg)
-        if (use->owner != wide->def_op)
-            ir_op_set_operand(use->owner, (uint32_t)(use - use->owner->operands), wide);
+    if (use->owner != wide->def_op)
+        ir_op_set_operand(use->owner, (uint32_t)(use - use->owner->operands), wide);
 }
 
 Status pass_assign_precision(IrModule *m, DiagSink *sink) {
     PassConfig config;
     TRY(pass_config_read(m, sink, &config));
-    bool is_int8 = str_equal(config.activations, "int8"), is_bf16 = str_equal(config.activations, "bf16");
+    bool is_int8 = str_equal(config.activations, "int8"),
+         is_bf16 = str_equal(config.activations, "bf16");
     Quantisations *all = base_alloc(1, sizeof *all);
     FOR_EACH_OP(func, ir_module_body(m)) {
         IrBlock *body = func->kind == IR_FUNC_FUNC ? ir_func_body(func) : NULL;

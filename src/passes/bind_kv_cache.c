@@ -1,16 +1,18 @@
-// bind-kv-cache: lays the pages of the KV cache out the way the attention kernel reads them. Keys: 16
-// neighbouring slots side by side for each element of the head, so that one vector holds one element of 16
-// keys; values: the elements of a head side by side.
+// bind-kv-cache: lays the pages of the KV cache out the way the attention kernel reads them. Keys:
+// 16 neighbouring slots side by side for each element of the head, so that one vector holds one
+// element of 16 keys; values: the elements of a head side by side.
 //
-//   K [page, slot, head, d] -> [page, head, d, slot];  V [page, slot, head, d] -> [page, head, slot, d]
+//   K [page, slot, head, d] -> [page, head, d, slot];  V [page, slot, head, d] -> [page, head,
+//   slot, d]
 //
-// Every reader and writer is rewritten; a cache may be read by tensor.extract, written by tensor.insert_slice
-// and passed through scf.for, calls and returns.
-// Needs: inlined.  Keeps: all.  Exact.
+// Every reader and writer is rewritten; a cache may be read by tensor.extract, written by
+// tensor.insert_slice and passed through scf.for, calls and returns. Needs: inlined.  Keeps: all.
+// Exact.
 #include "passes/build.h"
 #include "passes/pass.h"
 
-static const uint32_t key_order[] = {0, 2, 3, 1}, value_order[] = {0, 2, 1, 3}; // new dim i was order[i]
+static const uint32_t key_order[] = {0, 2, 3, 1},
+                      value_order[] = {0, 2, 1, 3}; // new dim i was order[i]
 
 typedef struct Bind {
     IrModule *m;
@@ -41,7 +43,8 @@ static void permute_dynamic(IrOp *op, const IrAttr *old, uint32_t segment, const
 static void bind_insert_slice(Bind *bind, IrOp *op, const uint32_t *order) {
     static const char *const names[] = {"static_offsets", "static_sizes", "static_strides"};
     const IrAttr *sizes = ir_op_attr(op, "static_sizes");
-    bool drops_slot = ir_op_operand(op, 0)->type->rank == 2 && sizes->values[0] == 1 && sizes->values[1] == 1;
+    bool drops_slot =
+        ir_op_operand(op, 0)->type->rank == 2 && sizes->values[0] == 1 && sizes->values[1] == 1;
     if (!drops_slot) {
         bind->status = diag_error(bind->sink, DIAG_P0005, ir_loc_span(op->loc),
                                   "a KV cache is written by more than one slot at once");
@@ -59,8 +62,8 @@ static void bind_return(Bind *bind, const IrOp *func, uint32_t result, const uin
         IrBlock *body = caller->kind == IR_FUNC_FUNC ? ir_func_body(caller) : NULL;
         if (!body) continue;
         FOR_EACH_OP(op, body)
-            if (op->kind == IR_FUNC_CALL && ir_call_callee(bind->m, op) == func)
-                bind_value(bind, ir_op_result(op, result), order);
+        if (op->kind == IR_FUNC_CALL && ir_call_callee(bind->m, op) == func)
+            bind_value(bind, ir_op_result(op, result), order);
     }
 }
 
@@ -82,7 +85,8 @@ static void bind_use(Bind *bind, IrOp *op, uint32_t operand, const uint32_t *ord
     case IR_SCF_YIELD: return;
     case IR_FUNC_CALL: {
         IrOp *callee = ir_call_callee(bind->m, op);
-        if (callee && ir_func_body(callee)) bind_value(bind, ir_func_body(callee)->args[operand], order);
+        if (callee && ir_func_body(callee))
+            bind_value(bind, ir_func_body(callee)->args[operand], order);
         return;
     }
     case IR_FUNC_RETURN: bind_return(bind, ir_op_parent(op), operand, order); return;
@@ -100,7 +104,8 @@ static void bind_value(Bind *bind, IrValue *v, const uint32_t *order) {
     for (int i = 0; i < 4; i++) shape[i] = old->shape[order[i]];
     v->type = ir_type_tensor(bind->m, 4, shape, old->elem);
     FOR_EACH_USE_SAFE(use, v)
-        if (bind->status == STATUS_OK) bind_use(bind, use->owner, (uint32_t)(use - use->owner->operands), order);
+    if (bind->status == STATUS_OK)
+        bind_use(bind, use->owner, (uint32_t)(use - use->owner->operands), order);
 }
 
 Status pass_bind_kv_cache(IrModule *m, DiagSink *sink) {
@@ -119,6 +124,6 @@ Status pass_bind_kv_cache(IrModule *m, DiagSink *sink) {
         }
     }
     FOR_EACH_OP(func, ir_module_body(m))
-        if (func->kind == IR_FUNC_FUNC && ir_func_body(func)) ir_func_update_type(m, func);
+    if (func->kind == IR_FUNC_FUNC && ir_func_body(func)) ir_func_update_type(m, func);
     return STATUS_OK;
 }

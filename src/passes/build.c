@@ -20,8 +20,10 @@ IrOp *build_op_full(Builder *b, const IrOpSpec *spec) {
     IrOpSpec with_loc = *spec;
     if (!with_loc.loc) with_loc.loc = b->loc;
     IrOp *op = ir_op_create(b->m, &with_loc);
-    if (b->before) ir_op_insert_before(op, b->before);
-    else ir_block_append(b->block, op);
+    if (b->before)
+        ir_op_insert_before(op, b->before);
+    else
+        ir_block_append(b->block, op);
     return op;
 }
 
@@ -115,8 +117,8 @@ IrValue *build_empty(Builder *b, const IrType *tensor) {
 
 IrValue *build_filled(Builder *b, const IrType *tensor, double value) {
     const IrType *elem = tensor->elem;
-    IrValue *scalar = ir_type_is_float(elem) ? build_float(b, value, elem)
-                                             : build_int(b, (int64_t)value, elem);
+    IrValue *scalar =
+        ir_type_is_float(elem) ? build_float(b, value, elem) : build_int(b, (int64_t)value, elem);
     IrValue *operands[] = {scalar, build_empty(b, tensor)};
     IrOp *fill = build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_FILL,
                                               .num_operands = 2,
@@ -195,7 +197,8 @@ IrValue *build_expand(Builder *b, IrValue *tensor, const IrType *to, uint32_t nu
                       const uint32_t *groups) {
     IrNamedAttr attrs[] = {
         {"reassociation", reassociation(b->m, num_groups, groups)},
-        {"static_output_shape", ir_attr_dense_array(b->m, ir_type_int(b->m, 64), to->rank, to->shape)},
+        {"static_output_shape",
+         ir_attr_dense_array(b->m, ir_type_int(b->m, 64), to->rank, to->shape)},
     };
     return ir_op_result(op_with_attrs(b, IR_TENSOR_EXPAND_SHAPE, 1, &tensor, to, 2, attrs), 0);
 }
@@ -243,10 +246,12 @@ static IrOp *access(Builder *b, IrOpKind kind, IrValue *value, IrValue *memref, 
 }
 
 IrValue *build_load(Builder *b, IrValue *memref, uint32_t rank, IrValue *const *indices) {
-    return ir_op_result(access(b, IR_MEMREF_LOAD, NULL, memref, rank, indices, memref->type->elem), 0);
+    return ir_op_result(access(b, IR_MEMREF_LOAD, NULL, memref, rank, indices, memref->type->elem),
+                        0);
 }
 
-void build_store(Builder *b, IrValue *value, IrValue *memref, uint32_t rank, IrValue *const *indices) {
+void build_store(Builder *b, IrValue *value, IrValue *memref, uint32_t rank,
+                 IrValue *const *indices) {
     access(b, IR_MEMREF_STORE, value, memref, rank, indices, NULL);
 }
 

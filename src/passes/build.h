@@ -39,9 +39,9 @@ IrValue *build_zero(Builder *b, const IrType *type); // scalar or vector of numb
 IrValue *build_empty(Builder *b, const IrType *tensor);
 IrValue *build_filled(Builder *b, const IrType *tensor, double value);
 
-// linalg.generic on tensors (outs give the result types) or memrefs. maps: one per operand, ins first.
-// iterators: one letter per loop, 'p' or 'r'. *out_body is a builder inside the region, whose block
-// arguments are the elements; end it with build_yield.
+// linalg.generic on tensors (outs give the result types) or memrefs. maps: one per operand, ins
+// first. iterators: one letter per loop, 'p' or 'r'. *out_body is a builder inside the region,
+// whose block arguments are the elements; end it with build_yield.
 IrOp *build_generic(Builder *b, uint32_t num_ins, IrValue *const *ins, uint32_t num_outs,
                     IrValue *const *outs, const IrAffineMap *const *maps, const char *iterators,
                     Builder *out_body);
@@ -52,14 +52,15 @@ IrValue *build_collapse(Builder *b, IrValue *tensor, uint32_t num_groups, const 
 IrValue *build_expand(Builder *b, IrValue *tensor, const IrType *to, uint32_t num_groups,
                       const uint32_t *groups);
 
-// scf.for from lo to hi step `step` with iter values; *out_body is inside, its block's arguments are the
-// induction variable and the carried values; end it with build_yield(IR_SCF_YIELD).
+// scf.for from lo to hi step `step` with iter values; *out_body is inside, its block's arguments
+// are the induction variable and the carried values; end it with build_yield(IR_SCF_YIELD).
 IrOp *build_for(Builder *b, IrValue *lo, IrValue *hi, IrValue *step, uint32_t num_iters,
                 IrValue *const *iters, Builder *out_body);
 
 // memref and vector access.
 IrValue *build_load(Builder *b, IrValue *memref, uint32_t rank, IrValue *const *indices);
-void build_store(Builder *b, IrValue *value, IrValue *memref, uint32_t rank, IrValue *const *indices);
+void build_store(Builder *b, IrValue *value, IrValue *memref, uint32_t rank,
+                 IrValue *const *indices);
 IrValue *build_vector_load(Builder *b, const IrType *vector, IrValue *memref, uint32_t rank,
                            IrValue *const *indices);
 void build_vector_store(Builder *b, IrValue *value, IrValue *memref, uint32_t rank,
@@ -68,8 +69,8 @@ void build_vector_store(Builder *b, IrValue *value, IrValue *memref, uint32_t ra
 IrValue *build_add_index(Builder *b, IrValue *base, int64_t offset);
 IrValue *build_mul_index(Builder *b, IrValue *base, int64_t factor);
 
-// Copies a function of another module into m, types and attributes included; the copy is unlinked and
-// has the source's locations.
+// Copies a function of another module into m, types and attributes included; the copy is unlinked
+// and has the source's locations.
 IrOp *build_import_func(IrModule *m, const IrOp *func);
 
 // Affine map from text-like shorthand: each result is one dim number.

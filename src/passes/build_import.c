@@ -1,5 +1,5 @@
-// Copies a function from one module into another: every type, attribute, map and location is rebuilt in
-// the target's interner. See build.h.
+// Copies a function from one module into another: every type, attribute, map and location is
+// rebuilt in the target's interner. See build.h.
 #include "passes/build.h"
 
 static const IrAttr *import_attr(IrModule *m, const IrAttr *attr);
@@ -9,8 +9,10 @@ static const IrType *import_type(IrModule *m, const IrType *t) {
     switch (t->kind) {
     case IR_TYPE_INT: return ir_type_int(m, t->width);
     case IR_TYPE_INDEX: return ir_type_index(m);
-    case IR_TYPE_F16: case IR_TYPE_BF16: case IR_TYPE_F32: case IR_TYPE_F64:
-        return ir_type_float(m, t->kind);
+    case IR_TYPE_F16:
+    case IR_TYPE_BF16:
+    case IR_TYPE_F32:
+    case IR_TYPE_F64: return ir_type_float(m, t->kind);
     case IR_TYPE_TENSOR: return ir_type_tensor(m, t->rank, t->shape, import_type(m, t->elem));
     case IR_TYPE_VECTOR: return ir_type_vector(m, t->rank, t->shape, import_type(m, t->elem));
     case IR_TYPE_FUNCTION: {
@@ -54,8 +56,8 @@ static const IrAttr *import_attr(IrModule *m, const IrAttr *a) {
     case IR_ATTR_DICT: {
         IrNamedAttr *entries = ARENA_ARRAY(&m->arena, IrNamedAttr, a->num_entries);
         for (size_t i = 0; i < a->num_entries; i++)
-            entries[i] = (IrNamedAttr){ir_intern(m, a->entries[i].name),
-                                       import_attr(m, a->entries[i].attr)};
+            entries[i] =
+                (IrNamedAttr){ir_intern(m, a->entries[i].name), import_attr(m, a->entries[i].attr)};
         return ir_attr_dict(m, a->num_entries, entries);
     }
     case IR_ATTR_UNIT: return ir_attr_unit(m);
@@ -85,7 +87,8 @@ static IrOp *import_op(IrModule *m, const IrOp *op, IrValueMap *map) {
         operands[i] = ir_value_map_get(map, ir_op_operand(op, i));
     for (uint32_t i = 0; i < op->num_results; i++) types[i] = import_type(m, op->results[i].type);
     for (uint32_t i = 0; i < op->num_attrs; i++)
-        attrs[i] = (IrNamedAttr){ir_intern(m, op->attrs[i].name), import_attr(m, op->attrs[i].attr)};
+        attrs[i] =
+            (IrNamedAttr){ir_intern(m, op->attrs[i].name), import_attr(m, op->attrs[i].attr)};
     IrOpSpec spec = {.kind = op->kind,
                      .loc = import_loc(m, op->loc),
                      .num_operands = op->num_operands,
@@ -99,8 +102,7 @@ static IrOp *import_op(IrModule *m, const IrOp *op, IrValueMap *map) {
     IrOp *copy = ir_op_create(m, &spec);
     for (uint32_t i = 0; i < op->num_results; i++)
         ir_value_map_set(map, &op->results[i], &copy->results[i]);
-    for (uint32_t r = 0; r < op->num_regions; r++)
-        FOR_EACH_BLOCK(block, &op->regions[r]) {
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r]) {
             IrBlock *to = ir_region_add_block(m, &copy->regions[r]);
             for (uint32_t i = 0; i < block->num_args; i++)
                 ir_value_map_set(map, block->args[i],

@@ -5,7 +5,8 @@
 //   - arithmetic on constant indices is folded
 //   - nothing dead
 //
-//   %h = linalg.matmul ins(%a, %w) outs(%x)   ->   %z = fill 0; %y = linalg.matmul ins(%a, %w) outs(%z)
+//   %h = linalg.matmul ins(%a, %w) outs(%x)   ->   %z = fill 0; %y = linalg.matmul ins(%a, %w)
+//   outs(%z)
 //                                                  %h = generic { addf } ins(%x, %y)
 //
 // Needs: inlined.  Keeps: all.  Exact but for the place of the addition (reassoc).
@@ -47,8 +48,8 @@ static void split_accumulation(IrModule *m, IrOp *op) {
     IrValue *sum = build_binary(&body, IR_ARITH_ADDF, body.block->args[0], body.block->args[1]);
     build_yield(&body, IR_LINALG_YIELD, 1, &sum);
     FOR_EACH_USE_SAFE(use, result)
-        if (use->owner != add) ir_op_set_operand(use->owner, (uint32_t)(use - use->owner->operands),
-                                                 ir_op_result(add, 0));
+    if (use->owner != add)
+        ir_op_set_operand(use->owner, (uint32_t)(use - use->owner->operands), ir_op_result(add, 0));
 }
 
 // ---- softmax
@@ -109,9 +110,11 @@ static void expand_softmax(IrModule *m, IrOp *op) {
 static IrValue *folded_reshape(const IrOp *op) {
     IrValue *source = ir_op_operand(op, 0);
     const IrOp *def = source->def_op;
-    bool is_inverse = def && ((op->kind == IR_TENSOR_COLLAPSE_SHAPE && def->kind == IR_TENSOR_EXPAND_SHAPE) ||
-                              (op->kind == IR_TENSOR_EXPAND_SHAPE && def->kind == IR_TENSOR_COLLAPSE_SHAPE));
-    if (is_inverse && ir_op_operand(def, 0)->type == op->results[0].type) return ir_op_operand(def, 0);
+    bool is_inverse =
+        def && ((op->kind == IR_TENSOR_COLLAPSE_SHAPE && def->kind == IR_TENSOR_EXPAND_SHAPE) ||
+                (op->kind == IR_TENSOR_EXPAND_SHAPE && def->kind == IR_TENSOR_COLLAPSE_SHAPE));
+    if (is_inverse && ir_op_operand(def, 0)->type == op->results[0].type)
+        return ir_op_operand(def, 0);
     return NULL;
 }
 
@@ -131,7 +134,8 @@ static IrValue *folded_slice(const IrOp *op) {
 
 static bool fold_index(IrOp *op, int64_t *out) {
     int64_t a, b;
-    if (op->num_operands != 2 || op->num_results != 1 || op->results[0].type->kind != IR_TYPE_INDEX ||
+    if (op->num_operands != 2 || op->num_results != 1 ||
+        op->results[0].type->kind != IR_TYPE_INDEX ||
         !ir_value_constant_int(ir_op_operand(op, 0), &a) ||
         !ir_value_constant_int(ir_op_operand(op, 1), &b))
         return false;
@@ -151,10 +155,12 @@ static void canonicalize_op(IrModule *m, IrOp *op) {
     if (op->kind == IR_LINALG_MATMUL || op->kind == IR_LINALG_CONTRACT ||
         op->kind == IR_LINALG_BATCH_MATMUL)
         split_accumulation(m, op);
-    else if (op->kind == IR_LINALG_SOFTMAX) expand_softmax(m, op);
+    else if (op->kind == IR_LINALG_SOFTMAX)
+        expand_softmax(m, op);
     else if (op->kind == IR_TENSOR_COLLAPSE_SHAPE || op->kind == IR_TENSOR_EXPAND_SHAPE)
         same = folded_reshape(op);
-    else if (op->kind == IR_TENSOR_EXTRACT_SLICE) same = folded_slice(op);
+    else if (op->kind == IR_TENSOR_EXTRACT_SLICE)
+        same = folded_slice(op);
     else if (fold_index(op, &value)) {
         Builder b = build_before(m, op);
         same = build_index(&b, value);
@@ -175,8 +181,8 @@ static void canonicalize_block(IrModule *m, IrBlock *block) {
 Status pass_canonicalize(IrModule *m, DiagSink *sink) {
     (void)sink; // every rule is optional
     FOR_EACH_OP(func, ir_module_body(m))
-        for (uint32_t r = 0; r < func->num_regions; r++)
-            FOR_EACH_BLOCK(block, &func->regions[r]) canonicalize_block(m, block);
+    for (uint32_t r = 0; r < func->num_regions; r++)
+        FOR_EACH_BLOCK(block, &func->regions[r]) canonicalize_block(m, block);
     dce_module(m);
     return STATUS_OK;
 }

@@ -2,8 +2,9 @@
 #include "passes/pass.h"
 
 static Status bad_entry(const IrModule *m, DiagSink *sink, const char *key, const char *allowed) {
-    Status status = diag_error(sink, DIAG_P0002, ir_loc_span(m->op->loc),
-                               "module attribute ingot.config: entry '%s' is missing or wrong", key);
+    Status status =
+        diag_error(sink, DIAG_P0002, ir_loc_span(m->op->loc),
+                   "module attribute ingot.config: entry '%s' is missing or wrong", key);
     diag_write(sink, "%s", allowed);
     return status;
 }

@@ -15,7 +15,8 @@ IrValue *contraction_to_f32(Builder *body, IrValue *value) {
     return build_cast(body, IR_ARITH_EXTF, value, ir_type_f32(body->m));
 }
 
-IrValue *contraction_decode(Builder *body, IrValue *code, int64_t zero, IrValue *scale, IrValue *min) {
+IrValue *contraction_decode(Builder *body, IrValue *code, int64_t zero, IrValue *scale,
+                            IrValue *min) {
     const IrType *i32 = ir_type_int(body->m, 32);
     IrValue *wide = build_cast(body, IR_ARITH_EXTUI, code, i32);
     if (zero != 0) wide = build_binary(body, IR_ARITH_ADDI, wide, build_int(body, zero, i32));
@@ -43,15 +44,17 @@ IrValue *contraction_build_weights(Builder *b, const ContractionWeights *w) {
     IrValue *out = build_filled(b, ir_type_tensor(m, 2, out_shape, ir_type_f32(m)), 0.0);
     const IrAffineMap *per_block = build_dims_map(m, 4, 2, 1u, 2u);
     const IrAffineMap *to_out = build_dims_map(m, 4, 2, 0u, 1u);
-    const IrAffineMap *maps[] = {build_dims_map(m, 4, 3, 0u, 2u, 3u), build_dims_map(m, 4, 3, 1u, 2u, 3u),
-                                 per_block, w->mins ? per_block : to_out, to_out};
+    const IrAffineMap *maps[] = {build_dims_map(m, 4, 3, 0u, 2u, 3u),
+                                 build_dims_map(m, 4, 3, 1u, 2u, 3u), per_block,
+                                 w->mins ? per_block : to_out, to_out};
     IrValue *ins[] = {x, w->codes, w->scales, w->mins};
     uint32_t num_ins = w->mins ? 4 : 3;
     Builder body;
     IrOp *op = build_generic(b, num_ins, ins, 1, &out, maps, "pprr", &body);
     contraction_mark(m, op, "weights");
     IrValue **args = body.block->args;
-    IrValue *decoded = contraction_decode(&body, args[1], w->zero, args[2], w->mins ? args[3] : NULL);
+    IrValue *decoded =
+        contraction_decode(&body, args[1], w->zero, args[2], w->mins ? args[3] : NULL);
     IrValue *sum = build_fma(&body, contraction_to_f32(&body, args[0]), decoded, args[num_ins]);
     build_yield(&body, IR_LINALG_YIELD, 1, &sum);
     return ir_op_result(op, 0);

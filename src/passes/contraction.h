@@ -1,5 +1,6 @@
-// The contractions the pipeline knows, from raise-patterns to vectorize: linalg.generic with the attribute
-// ingot.contract naming its form. Everything else about it is read from its operands and body.
+// The contractions the pipeline knows, from raise-patterns to vectorize: linalg.generic with the
+// attribute ingot.contract naming its form. Everything else about it is read from its operands and
+// body.
 #ifndef INGOT_PASSES_CONTRACTION_H
 #define INGOT_PASSES_CONTRACTION_H
 
@@ -10,9 +11,11 @@
 //              ins(x, codes, scales[, mins])
 //   "float"    out[m, n] += x[m, k] * w[n, k]                                      ins(x, w)
 //   "dot"      p[m, n, b] += xq[m, b, j] * code[n, b, j]  in i32                   ins(xq, codes)
-//   "scale"    out[m, n] += float(p[m, n, b] [+ zs[m, b]]) * xs[m, b] * scale[n, b] [+ xf[m, b] * min[n, b]]
+//   "scale"    out[m, n] += float(p[m, n, b] [+ zs[m, b]]) * xs[m, b] * scale[n, b] [+ xf[m, b] *
+//   min[n, b]]
 //              ins(p, xs, scales[, zs][, xf, mins]), roles in ingot.roles
-// layout-optimize turns n into (tile, row) and j into what the packed codes need; see layout_optimize.c.
+// layout-optimize turns n into (tile, row) and j into what the packed codes need; see
+// layout_optimize.c.
 bool contraction_is(const IrOp *op, const char *form);
 void contraction_mark(IrModule *m, IrOp *op, const char *form);
 
@@ -27,7 +30,8 @@ IrValue *contraction_build_weights(Builder *b, const ContractionWeights *w);
 IrValue *contraction_build_float(Builder *b, IrValue *x, IrValue *w);
 
 // float(code + zero) * scale [+ min] in a body; code, scale and min of any storage type.
-IrValue *contraction_decode(Builder *body, IrValue *code, int64_t zero, IrValue *scale, IrValue *min);
+IrValue *contraction_decode(Builder *body, IrValue *code, int64_t zero, IrValue *scale,
+                            IrValue *min);
 // The zero point in the body of a "weights" op: the constant added to its extended code.
 int64_t contraction_zero(const IrOp *op);
 // x as f32: extf if narrower.

@@ -1,5 +1,5 @@
-// Dead code elimination: an op without effect whose results have no user is erased, last first, so that
-// one sweep suffices.
+// Dead code elimination: an op without effect whose results have no user is erased, last first, so
+// that one sweep suffices.
 //
 //   %0 = tensor.empty() : tensor<4xf32>      // unused
 //   %1 = arith.addi %a, %b : index           // unused
@@ -12,11 +12,9 @@
 #include <string.h>
 
 static bool has_effects_inside(const IrOp *op) {
-    for (uint32_t r = 0; r < op->num_regions; r++)
-        FOR_EACH_BLOCK(block, &op->regions[r])
-            FOR_EACH_OP(inner, block)
-                if (!(ir_op_info(inner->kind)->traits & IR_TERMINATOR) && !dce_is_removable(inner))
-                    return true;
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r])
+    FOR_EACH_OP(inner, block)
+    if (!(ir_op_info(inner->kind)->traits & IR_TERMINATOR) && !dce_is_removable(inner)) return true;
     return false;
 }
 
@@ -94,7 +92,7 @@ static bool sweep_functions(IrModule *m) {
 void dce_module(IrModule *m) {
     do {
         FOR_EACH_OP(op, ir_module_body(m))
-            for (uint32_t r = 0; r < op->num_regions; r++)
-                FOR_EACH_BLOCK(block, &op->regions[r]) sweep(m, block);
+        for (uint32_t r = 0; r < op->num_regions; r++)
+            FOR_EACH_BLOCK(block, &op->regions[r]) sweep(m, block);
     } while (sweep_functions(m));
 }

@@ -4,7 +4,8 @@
 
 #include "ir/ir.h"
 
-// Has op no effect but its results? (Pure ops, linalg on tensors, scf.for and scf.if that hold only such.)
+// Has op no effect but its results? (Pure ops, linalg on tensors, scf.for and scf.if that hold only
+// such.)
 bool dce_is_removable(const IrOp *op);
 // Erases dead ops in every function, and private functions that nothing calls or names.
 void dce_module(IrModule *m);

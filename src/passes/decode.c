@@ -24,7 +24,8 @@ uint32_t decode_unsigned_max(const IrValue *value) {
     if (!op || type->kind != IR_TYPE_INT) return limit;
     switch (op->kind) {
     case IR_ARITH_ANDI:
-        return MIN(decode_unsigned_max(ir_op_operand(op, 0)), decode_unsigned_max(ir_op_operand(op, 1)));
+        return MIN(decode_unsigned_max(ir_op_operand(op, 0)),
+                   decode_unsigned_max(ir_op_operand(op, 1)));
     case IR_ARITH_ORI:
         return all_bits_below(decode_unsigned_max(ir_op_operand(op, 0)) |
                               decode_unsigned_max(ir_op_operand(op, 1)));
@@ -38,7 +39,8 @@ uint32_t decode_unsigned_max(const IrValue *value) {
         return (max << k) > limit ? limit : (uint32_t)(max << k);
     }
     case IR_ARITH_SELECT:
-        return MAX(decode_unsigned_max(ir_op_operand(op, 1)), decode_unsigned_max(ir_op_operand(op, 2)));
+        return MAX(decode_unsigned_max(ir_op_operand(op, 1)),
+                   decode_unsigned_max(ir_op_operand(op, 2)));
     case IR_ARITH_EXTUI: return decode_unsigned_max(ir_op_operand(op, 0));
     case IR_ARITH_TRUNCI: return MIN(limit, decode_unsigned_max(ir_op_operand(op, 0)));
     default: return limit;
@@ -67,8 +69,7 @@ static uint32_t loops_read(IrModule *m, const IrOp *generic, const IrValue *valu
                 if (ir_affine_uses_dim(map->results[r], d)) mask |= 1u << d;
         return mask;
     }
-    if (value->def_op->kind == IR_LINALG_INDEX)
-        return 1u << ir_op_attr(value->def_op, "dim")->i;
+    if (value->def_op->kind == IR_LINALG_INDEX) return 1u << ir_op_attr(value->def_op, "dim")->i;
     for (uint32_t i = 0; i < value->def_op->num_operands; i++)
         mask |= loops_read(m, generic, ir_op_operand(value->def_op, i));
     return mask;
@@ -90,11 +91,13 @@ static IrOp *find_convert(IrModule *m, const IrOp *generic, const IrValue *value
 
 // ---- w = code * A + B
 
-// Splits a value on the way from the conversion to the decoded number into the operand that holds the
-// code and the other one; false if it is not mulf, addf or subf with the code on a linear side.
-static bool split_step(const IrValue *value, const IrOp *convert, IrValue **out_with, IrValue **out_other) {
+// Splits a value on the way from the conversion to the decoded number into the operand that holds
+// the code and the other one; false if it is not mulf, addf or subf with the code on a linear side.
+static bool split_step(const IrValue *value, const IrOp *convert, IrValue **out_with,
+                       IrValue **out_other) {
     const IrOp *op = value->def_op;
-    if (!op || (op->kind != IR_ARITH_MULF && op->kind != IR_ARITH_ADDF && op->kind != IR_ARITH_SUBF))
+    if (!op ||
+        (op->kind != IR_ARITH_MULF && op->kind != IR_ARITH_ADDF && op->kind != IR_ARITH_SUBF))
         return false;
     IrValue *a = ir_op_operand(op, 0), *b = ir_op_operand(op, 1);
     bool in_a = depends_on(a, convert), in_b = depends_on(b, convert);
@@ -112,7 +115,8 @@ static void read_code(Decode *d) {
     if (def && def->kind == IR_ARITH_SUBI && ir_value_constant_int(ir_op_operand(def, 1), &k)) {
         code = ir_op_operand(def, 0);
         d->zero = -k;
-    } else if (def && def->kind == IR_ARITH_ADDI && ir_value_constant_int(ir_op_operand(def, 1), &k)) {
+    } else if (def && def->kind == IR_ARITH_ADDI &&
+               ir_value_constant_int(ir_op_operand(def, 1), &k)) {
         code = ir_op_operand(def, 0);
         d->zero = k;
     }
@@ -128,14 +132,17 @@ bool decode_read(IrModule *m, IrOp *generic, IrValue *value, Decode *out) {
     if (!d.convert) return false;
     read_code(&d);
     const IrType *code_type = d.code->type;
-    if (code_type->kind != IR_TYPE_INT || d.code_max > 255 || (d.is_signed && d.zero != 0)) return false;
+    if (code_type->kind != IR_TYPE_INT || d.code_max > 255 || (d.is_signed && d.zero != 0))
+        return false;
     uint32_t loops = 0;
     bool has_scale = false;
     for (IrValue *at = value, *with, *other; at->def_op != d.convert; at = with) {
         if (!split_step(at, d.convert, &with, &other)) return false;
         loops |= loops_read(m, generic, other);
-        if (at->def_op->kind == IR_ARITH_MULF) has_scale = true;
-        else d.has_min = true;
+        if (at->def_op->kind == IR_ARITH_MULF)
+            has_scale = true;
+        else
+            d.has_min = true;
     }
     if (!has_scale) return false;
     while (loops >> d.num_block_loops) d.num_block_loops++;
@@ -194,8 +201,8 @@ static void note_args(const IrOp *generic, const IrValue *value, uint32_t *mask)
 
 typedef IrValue *(*EmitPart)(Builder *body, const Decode *d, IrValue *value, IrValueMap *map);
 
-// A generic over the first num_loops loops of d->generic that computes a part of it, as elem. The result
-// has one dim per loop.
+// A generic over the first num_loops loops of d->generic that computes a part of it, as elem. The
+// result has one dim per loop.
 static IrValue *emit_part(Builder *b, const Decode *d, uint32_t num_loops, uint32_t arg_mask,
                           EmitPart emit, const IrType *elem, const IrAttr *code_max) {
     IrModule *m = b->m;
@@ -247,13 +254,14 @@ static IrValue *flatten(Builder *b, IrValue *v, uint32_t num_block_loops, bool h
     return build_collapse(b, v, has_inner ? 3 : 2, groups);
 }
 
-// The operand behind `value` if it is one f16 operand read block by block, so that it can stay as it is
-// stored; else NULL.
+// The operand behind `value` if it is one f16 operand read block by block, so that it can stay as
+// it is stored; else NULL.
 static IrValue *stored_f16(IrModule *m, const Decode *d, const IrValue *value) {
     const IrOp *ext = value->def_op;
     if (!ext || ext->kind != IR_ARITH_EXTF) return NULL;
     const IrValue *arg = ir_op_operand(ext, 0);
-    if (arg->def_op || arg->def_block != ir_op_block(d->generic, 0) || arg->type->kind != IR_TYPE_F16)
+    if (arg->def_op || arg->def_block != ir_op_block(d->generic, 0) ||
+        arg->type->kind != IR_TYPE_F16)
         return NULL;
     const IrAffineMap *map = ir_linalg_map(m, d->generic, arg->number);
     if (map->num_results != d->num_block_loops) return NULL;
@@ -269,7 +277,8 @@ static void find_stored(IrModule *m, const Decode *d, IrValue **out_scales, IrVa
     IrValue *with = d->value, *other;
     *out_scales = *out_mins = NULL;
     if (d->has_min) {
-        if (with->def_op->kind != IR_ARITH_ADDF || !split_step(with, d->convert, &with, &other)) return;
+        if (with->def_op->kind != IR_ARITH_ADDF || !split_step(with, d->convert, &with, &other))
+            return;
         *out_mins = stored_f16(m, d, other);
     }
     if (with->def_op->kind == IR_ARITH_MULF && split_step(with, d->convert, &with, &other) &&
@@ -296,8 +305,8 @@ DecodedPlanes decode_split(IrModule *m, const Decode *d) {
                             .code_max = d->is_signed ? 255 : d->code_max};
     const IrType *i8 = ir_type_int(m, 8), *f32 = ir_type_f32(m);
     uint32_t blocks = d->num_block_loops;
-    IrValue *codes = emit_part(&b, d, ir_linalg_num_loops(d->generic), part_args(d, true), emit_code, i8,
-                               ir_attr_i64(m, planes.code_max));
+    IrValue *codes = emit_part(&b, d, ir_linalg_num_loops(d->generic), part_args(d, true),
+                               emit_code, i8, ir_attr_i64(m, planes.code_max));
     planes.codes = flatten(&b, codes, blocks, true);
     uint32_t args = part_args(d, false);
     IrValue *scales, *mins;

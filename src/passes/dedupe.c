@@ -1,5 +1,5 @@
-// dedupe: functions that are equal but for their name become one. Layers of equal shape, and kernels that
-// buckets have in common, are compiled once.
+// dedupe: functions that are equal but for their name become one. Layers of equal shape, and
+// kernels that buckets have in common, are compiled once.
 //
 //   @kernel_3 and @kernel_17 with the same body   ->   every call names @kernel_3
 //
@@ -30,7 +30,8 @@ static const IrAttr *rename_in(Renames *r, const IrAttr *attr) {
 
 static void rename_symbols(IrOp *op, void *ctx) {
     Renames *r = ctx;
-    for (uint32_t i = 0; i < op->num_attrs; i++) op->attrs[i].attr = rename_in(r, op->attrs[i].attr);
+    for (uint32_t i = 0; i < op->num_attrs; i++)
+        op->attrs[i].attr = rename_in(r, op->attrs[i].attr);
     if (op->kind != IR_FUNC_FUNC) return;
     IrBlock *body = ir_func_body(op);
     const IrAttr *symbol = ir_attr_symbol(r->m, r->from);
@@ -65,7 +66,9 @@ static bool merge_once(IrModule *m) {
     size_t count = 0, capacity = 0;
     bool any = false;
     FOR_EACH_OP(func, ir_module_body(m)) {
-        if (func->kind != IR_FUNC_FUNC || !ir_func_body(func) || !ir_op_attr(func, "sym_visibility")) continue;
+        if (func->kind != IR_FUNC_FUNC || !ir_func_body(func) ||
+            !ir_op_attr(func, "sym_visibility"))
+            continue;
         ARRAY_RESERVE(entries, count, capacity);
         entries[count++] = entry_of(m, func);
     }
@@ -88,7 +91,8 @@ static bool merge_once(IrModule *m) {
 
 Status pass_dedupe(IrModule *m, DiagSink *sink) {
     (void)sink; // nothing to refuse
-    while (merge_once(m)) {}
+    while (merge_once(m)) {
+    }
     dce_module(m);
     return STATUS_OK;
 }

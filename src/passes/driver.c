@@ -20,8 +20,12 @@ static const char *const fact_names[NUM_PASS_FACTS] = {
 #undef FACT
 };
 
-const PassInfo *pass_info(PassId id) { return &passes[id]; }
-const char *pass_fact_name(PassFact fact) { return fact_names[fact]; }
+const PassInfo *pass_info(PassId id) {
+    return &passes[id];
+}
+const char *pass_fact_name(PassFact fact) {
+    return fact_names[fact];
+}
 
 bool pass_find(const char *name, PassId *out_id) {
     for (int i = 0; i < NUM_PASSES; i++) {
@@ -86,11 +90,12 @@ static Status refuse_order(const IrModule *m, PassId id, uint32_t missing, DiagS
     const char *maker = "?";
     for (int i = NUM_PASSES - 1; i >= 0; i--)
         if (passes[i].establishes >> fact & 1) maker = passes[i].name;
-    Status status = diag_error(sink, DIAG_P0001, (DiagSpan){0},
-                               "pass %s needs the module to be %s", passes[id].name,
-                               fact_names[fact]);
-    if (culprit) diag_evidence(sink, "pass %s, which ran before it, undoes that", culprit);
-    else diag_evidence(sink, "pass %s establishes it and has not run", maker);
+    Status status = diag_error(sink, DIAG_P0001, (DiagSpan){0}, "pass %s needs the module to be %s",
+                               passes[id].name, fact_names[fact]);
+    if (culprit)
+        diag_evidence(sink, "pass %s, which ran before it, undoes that", culprit);
+    else
+        diag_evidence(sink, "pass %s establishes it and has not run", maker);
     diag_write(sink, "%s, then %s", maker, passes[id].name);
     return status;
 }

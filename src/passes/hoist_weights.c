@@ -1,10 +1,12 @@
-// hoist-weights: what depends on weights alone is computed once, at compile time. The ops behind each such
-// value move to an init function; the value becomes an argument whose attributes say how to make it.
+// hoist-weights: what depends on weights alone is computed once, at compile time. The ops behind
+// each such value move to an init function; the value becomes an argument whose attributes say how
+// to make it.
 //
 //   func.func @layer(%q: tensor<64x18x16xi8>, ...) { %t = generic ins(%q) (relayout); ... uses %t }
 //   -> func.func private @init_0(%q) -> tensor<4x18x4x16x4xi8> attributes {ingot.kernel = "init"}
 //      func.func @layer(..., %t: tensor<4x18x4x16x4xi8>) { ... }
-//      func.func @forward_s1(..., %t0 {ingot.init = @init_0, ingot.init_args = [{param = "p", plane = "q"}]})
+//      func.func @forward_s1(..., %t0 {ingot.init = @init_0, ingot.init_args = [{param = "p", plane
+//      = "q"}]})
 //
 // Needs: laid-out.  Keeps: all.  Exact.
 #include <stdlib.h>
@@ -21,8 +23,12 @@ typedef struct Hoist {
     uint32_t num_inits;
 } Hoist;
 
-static bool is_func(const IrOp *op) { return op->kind == IR_FUNC_FUNC && ir_func_body(op); }
-static bool is_public(const IrOp *func) { return !ir_op_attr(func, "sym_visibility"); }
+static bool is_func(const IrOp *op) {
+    return op->kind == IR_FUNC_FUNC && ir_func_body(op);
+}
+static bool is_public(const IrOp *func) {
+    return !ir_op_attr(func, "sym_visibility");
+}
 
 static bool known_weight(const Hoist *h, const IrValue *v) {
     return v->index < h->num_values && h->is_weight[v->index];
@@ -55,19 +61,18 @@ static void mark_args(Hoist *h) {
 }
 
 static bool reads_outside(const IrOp *op, const IrOp *root, const Hoist *h) {
-    for (uint32_t r = 0; r < op->num_regions; r++)
-        FOR_EACH_BLOCK(block, &op->regions[r])
-            FOR_EACH_OP(inner, block) {
-                for (uint32_t i = 0; i < inner->num_operands; i++) {
-                    const IrValue *v = ir_op_operand(inner, i);
-                    const IrOp *at = v->def_op ? v->def_op : ir_block_parent(v->def_block);
-                    while (at && at != root) at = ir_op_parent(at);
-                    bool is_inside = at == root;
-                    bool is_constant = v->def_op && v->def_op->kind == IR_ARITH_CONSTANT;
-                    if (!is_inside && !is_constant && !known_weight(h, v)) return true;
-                }
-                if (reads_outside(inner, root, h)) return true;
-            }
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r])
+    FOR_EACH_OP(inner, block) {
+        for (uint32_t i = 0; i < inner->num_operands; i++) {
+            const IrValue *v = ir_op_operand(inner, i);
+            const IrOp *at = v->def_op ? v->def_op : ir_block_parent(v->def_block);
+            while (at && at != root) at = ir_op_parent(at);
+            bool is_inside = at == root;
+            bool is_constant = v->def_op && v->def_op->kind == IR_ARITH_CONSTANT;
+            if (!is_inside && !is_constant && !known_weight(h, v)) return true;
+        }
+        if (reads_outside(inner, root, h)) return true;
+    }
     return false;
 }
 
@@ -82,8 +87,9 @@ static bool is_free_op(const Hoist *h, const IrOp *op, bool *out_has_weight) {
             continue;
         }
         const IrOp *def = v->def_op;
-        bool is_neutral = def && (def->kind == IR_ARITH_CONSTANT || def->kind == IR_TENSOR_EMPTY ||
-                                  (def->kind == IR_LINALG_FILL && ir_value_constant(ir_op_operand(def, 0))));
+        bool is_neutral =
+            def && (def->kind == IR_ARITH_CONSTANT || def->kind == IR_TENSOR_EMPTY ||
+                    (def->kind == IR_LINALG_FILL && ir_value_constant(ir_op_operand(def, 0))));
         if (!is_neutral) return false;
     }
     return !reads_outside(op, op, h);
@@ -110,14 +116,13 @@ static bool collect(Slice *s, IrValue *v) {
     for (uint32_t i = 0; i < op->num_operands; i++)
         if (!collect(s, ir_op_operand(op, i))) return false;
     // Constants captured by the region come along.
-    for (uint32_t r = 0; r < op->num_regions; r++)
-        FOR_EACH_BLOCK(block, &op->regions[r])
-            FOR_EACH_OP(inner, block)
-                for (uint32_t i = 0; i < inner->num_operands; i++) {
-                    IrValue *captured = ir_op_operand(inner, i);
-                    if (captured->def_op && captured->def_op->block == op->block && !collect(s, captured))
-                        return false;
-                }
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r])
+    FOR_EACH_OP(inner, block)
+    for (uint32_t i = 0; i < inner->num_operands; i++) {
+        IrValue *captured = ir_op_operand(inner, i);
+        if (captured->def_op && captured->def_op->block == op->block && !collect(s, captured))
+            return false;
+    }
     if (s->num_ops == ARRAY_LEN(s->ops)) return false;
     s->ops[s->num_ops++] = op;
     return true;
@@ -136,7 +141,8 @@ static IrOp *build_init(Hoist *h, const Slice *s, IrValue *root) {
     IrValueMap map;
     ir_value_map_init(&map);
     for (uint32_t i = 0; i < s->num_args; i++) ir_value_map_set(&map, s->args[i], body->args[i]);
-    for (uint32_t i = 0; i < s->num_ops; i++) ir_block_append(body, ir_op_clone(m, s->ops[i], &map));
+    for (uint32_t i = 0; i < s->num_ops; i++)
+        ir_block_append(body, ir_op_clone(m, s->ops[i], &map));
     Builder b = build_at_end(m, body, root->def_op->loc);
     IrValue *result = ir_value_map_get(&map, root);
     build_op(&b, IR_FUNC_RETURN, 1, &result, NULL);
@@ -148,14 +154,16 @@ static IrOp *build_init(Hoist *h, const Slice *s, IrValue *root) {
 static const IrAttr *source_of(IrModule *m, const IrOp *entry, const IrValue *arg) {
     IrNamedAttr entries[2];
     uint32_t n = 0;
-    entries[n++] = (IrNamedAttr){ir_intern(m, "param"), ir_func_arg_attr(entry, arg->number, "ingot.param")};
+    entries[n++] =
+        (IrNamedAttr){ir_intern(m, "param"), ir_func_arg_attr(entry, arg->number, "ingot.param")};
     const IrAttr *plane = ir_func_arg_attr(entry, arg->number, "ingot.plane");
     if (plane) entries[n++] = (IrNamedAttr){ir_intern(m, "plane"), plane};
     return ir_attr_dict(m, n, entries);
 }
 
 // The entry's argument that holds init(sources), made if there is none yet.
-static IrValue *entry_arg(Hoist *h, IrOp *entry, const IrOp *init, const IrAttr *sources, const IrType *type) {
+static IrValue *entry_arg(Hoist *h, IrOp *entry, const IrOp *init, const IrAttr *sources,
+                          const IrType *type) {
     IrModule *m = h->m;
     const IrAttr *symbol = ir_attr_symbol(m, ir_symbol_name(init));
     IrBlock *body = ir_func_body(entry);
@@ -194,7 +202,8 @@ static Status hoist_root(Hoist *h, IrOp *func, IrValue *root) {
                                       ir_symbol_name(func));
                 for (uint32_t i = 0; i < s->num_args; i++)
                     sources[i] = source_of(m, caller, ir_op_operand(call, s->args[i]->number));
-                IrValue *arg = entry_arg(h, caller, init, ir_attr_array(m, s->num_args, sources), root->type);
+                IrValue *arg =
+                    entry_arg(h, caller, init, ir_attr_array(m, s->num_args, sources), root->type);
                 ir_op_add_operand(m, call, 0, arg);
             }
         }
@@ -221,16 +230,16 @@ static Status hoist_function(Hoist *h, IrOp *func) {
         }
         if (!is_root) continue;
         if (num_roots == ARRAY_LEN(roots))
-            return diag_error(h->sink, DIAG_P0005, ir_loc_span(func->loc), "too many weights in @%s",
-                              ir_symbol_name(func));
+            return diag_error(h->sink, DIAG_P0005, ir_loc_span(func->loc),
+                              "too many weights in @%s", ir_symbol_name(func));
         roots[num_roots++] = &op->results[0];
     }
     for (uint32_t i = 0; i < num_roots; i++) TRY(hoist_root(h, func, roots[i]));
     return STATUS_OK;
 }
 
-// Arguments nobody reads go, with the operands of the calls that fill them. Token ids, positions, pages,
-// caches and %n stay: an entry's signature is its contract.
+// Arguments nobody reads go, with the operands of the calls that fill them. Token ids, positions,
+// pages, caches and %n stay: an entry's signature is its contract.
 static void drop_unused_weights(IrModule *m, IrOp *func) {
     IrBlock *body = ir_func_body(func);
     for (uint32_t i = body->num_args; i-- > 0;) {
@@ -239,7 +248,8 @@ static void drop_unused_weights(IrModule *m, IrOp *func) {
         FOR_EACH_OP(caller, ir_module_body(m)) {
             if (!is_func(caller)) continue;
             FOR_EACH_OP(call, ir_func_body(caller))
-                if (call->kind == IR_FUNC_CALL && ir_call_callee(m, call) == func) ir_op_remove_operand(call, i);
+            if (call->kind == IR_FUNC_CALL && ir_call_callee(m, call) == func)
+                ir_op_remove_operand(call, i);
         }
         ir_func_remove_arg(m, func, i);
     }
@@ -252,7 +262,8 @@ Status pass_hoist_weights(IrModule *m, DiagSink *sink) {
     Status status = STATUS_OK;
     IrOp *last = ir_module_body(m)->last; // init functions come after it
     for (IrOp *func = ir_module_body(m)->first; func && status == STATUS_OK; func = func->next) {
-        if (is_func(func) && !ir_op_attr(func, "ingot.composite")) status = hoist_function(&h, func);
+        if (is_func(func) && !ir_op_attr(func, "ingot.composite"))
+            status = hoist_function(&h, func);
         if (func == last) break;
     }
     free(h.is_weight);
@@ -260,8 +271,8 @@ Status pass_hoist_weights(IrModule *m, DiagSink *sink) {
     dce_module(m);
     for (int round = 0; round < 2; round++) // layers, then the entries that call them
         FOR_EACH_OP(func, ir_module_body(m))
-            if (is_func(func) && is_public(func) == (round == 1) && !ir_op_attr(func, "ingot.kernel") &&
-                !ir_op_attr(func, "ingot.composite"))
-                drop_unused_weights(m, func);
+    if (is_func(func) && is_public(func) == (round == 1) && !ir_op_attr(func, "ingot.kernel") &&
+        !ir_op_attr(func, "ingot.composite"))
+        drop_unused_weights(m, func);
     return STATUS_OK;
 }

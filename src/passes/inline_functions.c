@@ -1,5 +1,6 @@
-// inline-functions: a call of a function that makes no calls itself and is not a composite is replaced by
-// the function's body. What remains are entry functions, layers (they call composites) and composites.
+// inline-functions: a call of a function that makes no calls itself and is not a composite is
+// replaced by the function's body. What remains are entry functions, layers (they call composites)
+// and composites.
 //
 //   %0 = func.call @rmsnorm(%x, %w)   ->   the ops of @rmsnorm on %x and %w
 //
@@ -8,7 +9,9 @@
 #include "passes/dce.h"
 #include "passes/pass.h"
 
-static void count_calls(IrOp *op, void *ctx) { *(uint32_t *)ctx += op->kind == IR_FUNC_CALL; }
+static void count_calls(IrOp *op, void *ctx) {
+    *(uint32_t *)ctx += op->kind == IR_FUNC_CALL;
+}
 
 static bool is_inlinable(const IrOp *func) {
     IrBlock *body = func ? ir_func_body(func) : NULL;

@@ -1,14 +1,14 @@
-// layout-optimize: lays weights out the way the matrix kernels stream them, 16 output rows side by side, so
-// that one vector holds the same k of 16 rows and no sum across lanes is ever needed.
-//   codes of at most 4 bits  [NT, KB, B/8, 16, 4] bytes: element j and element j + B/2 of a block share a byte
-//   other codes              [NT, KB, B/4, 16, 4] bytes
-//   block scales, minima     [NT, KB, 16]
-//   float weights            [NT, K, 16]
-// The relayouts are ops on the weights (hoist-weights moves them to compile time); every reader is rewritten
-// to the new layout, element reads of a table included.
+// layout-optimize: lays weights out the way the matrix kernels stream them, 16 output rows side by
+// side, so that one vector holds the same k of 16 rows and no sum across lanes is ever needed.
+//   codes of at most 4 bits  [NT, KB, B/8, 16, 4] bytes: element j and element j + B/2 of a block
+//   share a byte other codes              [NT, KB, B/4, 16, 4] bytes block scales, minima     [NT,
+//   KB, 16] float weights            [NT, K, 16]
+// The relayouts are ops on the weights (hoist-weights moves them to compile time); every reader is
+// rewritten to the new layout, element reads of a table included.
 //
 //   %p = generic ins(%xq, %c : [M, KB, B], [N, KB, B]) {ingot.contract = "dot"}
-//   -> %t = generic ins(%c, %c) (relayout);  %p = generic ins(%xq, %t) over (m, tile, row, b, half, q, i)
+//   -> %t = generic ins(%c, %c) (relayout);  %p = generic ins(%xq, %t) over (m, tile, row, b, half,
+//   q, i)
 //
 // Needs: typed.  Keeps: all.  Exact.
 #include <string.h>
@@ -32,11 +32,15 @@ typedef struct Layout {
     DiagSink *sink;
 } Layout;
 
-static const IrAffineExpr *dim(IrModule *m, uint32_t d) { return ir_affine_dim(m, d); }
+static const IrAffineExpr *dim(IrModule *m, uint32_t d) {
+    return ir_affine_dim(m, d);
+}
 
 // d_a * factor + d_b + offset
-static const IrAffineExpr *combine(IrModule *m, uint32_t a, int64_t factor, uint32_t b, int64_t offset) {
-    const IrAffineExpr *e = ir_affine_binary(m, IR_AFFINE_MUL, dim(m, a), ir_affine_const(m, factor));
+static const IrAffineExpr *combine(IrModule *m, uint32_t a, int64_t factor, uint32_t b,
+                                   int64_t offset) {
+    const IrAffineExpr *e =
+        ir_affine_binary(m, IR_AFFINE_MUL, dim(m, a), ir_affine_const(m, factor));
     e = ir_affine_binary(m, IR_AFFINE_ADD, e, dim(m, b));
     return ir_affine_binary(m, IR_AFFINE_ADD, e, ir_affine_const(m, offset));
 }
@@ -73,7 +77,8 @@ static IrValue *pack_codes(Layout *l, IrValue *codes, bool is_nibble) {
     IrOp *op = build_generic(&b, is_nibble ? 2 : 1, ins, 1, &out, maps, "ppppp", &body);
     IrValue *byte = body.block->args[0];
     if (is_nibble) {
-        IrValue *high = build_binary(&body, IR_ARITH_SHLI, body.block->args[1], build_int(&body, 4, i8));
+        IrValue *high =
+            build_binary(&body, IR_ARITH_SHLI, body.block->args[1], build_int(&body, 4, i8));
         byte = build_binary(&body, IR_ARITH_ORI, byte, high);
     }
     build_yield(&body, IR_LINALG_YIELD, 1, &byte);
@@ -107,8 +112,8 @@ static Packed *packed_of(Layout *l, IrValue *from) {
 
 // ---- contractions
 
-// Replaces op by a generic with other operands, maps and loops but the same body; code_arg (or -1) is the
-// argument that becomes a nibble chosen by loop half_loop.
+// Replaces op by a generic with other operands, maps and loops but the same body; code_arg (or -1)
+// is the argument that becomes a nibble chosen by loop half_loop.
 typedef struct Rewrite {
     uint32_t num_ins;
     IrValue *ins[6];
@@ -162,7 +167,8 @@ static IrValue *split_x(Builder *b, IrValue *x, bool is_nibble) {
     const int64_t *s = x->type->shape;
     const int64_t with_half[] = {s[0], s[1], 2, s[2] / 8, 4}, plain[] = {s[0], s[1], s[2] / 4, 4};
     const uint32_t groups[] = {1, 1, is_nibble ? 3 : 2};
-    const IrType *type = ir_type_tensor(b->m, is_nibble ? 5 : 4, is_nibble ? with_half : plain, x->type->elem);
+    const IrType *type =
+        ir_type_tensor(b->m, is_nibble ? 5 : 4, is_nibble ? with_half : plain, x->type->elem);
     return build_expand(b, x, type, 3, groups);
 }
 
@@ -192,8 +198,10 @@ static void rewrite_codes_op(Layout *l, IrOp *op, bool is_dot) {
         r.maps[i] = build_dims_map(m, n, 3, 1u, 3u, 2u);
     }
     r.out = zero_out(&b, is_dot ? 4 : 3, shape, op->results[0].type->elem);
-    r.maps[r.num_ins] = is_dot ? build_dims_map(m, n, 4, 0u, 1u, 2u, 3u) : build_dims_map(m, n, 3, 0u, 1u, 2u);
-    r.iterators = is_dot ? (codes.is_nibble ? "pppprrr" : "pppprr") : (codes.is_nibble ? "ppprrrr" : "ppprrr");
+    r.maps[r.num_ins] =
+        is_dot ? build_dims_map(m, n, 4, 0u, 1u, 2u, 3u) : build_dims_map(m, n, 3, 0u, 1u, 2u);
+    r.iterators = is_dot ? (codes.is_nibble ? "pppprrr" : "pppprr")
+                         : (codes.is_nibble ? "ppprrrr" : "ppprrr");
     IrValue *result = rewrite(l, op, &r);
     if (is_dot) { // its reader, the scale op, is rewritten next and takes the tiled form
         BUG_IF(l->num_packed == MAX_PACKED, "too many weights in one function");
@@ -215,7 +223,8 @@ static void rewrite_scale(Layout *l, IrOp *op) {
     for (uint32_t i = 1; i < r.num_ins; i++) {
         bool is_weight = ir_linalg_map(m, op, i) == per_weight;
         r.ins[i] = is_weight ? packed_of(l, ir_op_operand(op, i))->to : ir_op_operand(op, i);
-        r.maps[i] = is_weight ? build_dims_map(m, 4, 3, 1u, 3u, 2u) : build_dims_map(m, 4, 2, 0u, 3u);
+        r.maps[i] =
+            is_weight ? build_dims_map(m, 4, 3, 1u, 3u, 2u) : build_dims_map(m, 4, 2, 0u, 3u);
     }
     r.out = zero_out(&b, 3, p->type->shape, op->results[0].type->elem);
     r.maps[r.num_ins] = build_dims_map(m, 4, 3, 0u, 1u, 2u);
@@ -266,7 +275,8 @@ static IrValue *extract_at(Builder *b, IrValue *tensor, uint32_t n, IrValue *con
                                                      .operands = operands,
                                                      .num_results = 1,
                                                      .result_types = &tensor->type->elem,
-                                                     .segments = {1, n}}), 0);
+                                                     .segments = {1, n}}),
+                        0);
 }
 
 static void rewrite_extract(Layout *l, IrOp *op) {
@@ -281,7 +291,8 @@ static void rewrite_extract(Layout *l, IrOp *op) {
             half = index_op(&b, IR_ARITH_DIVUI, j, p.from->type->shape[2] / 2);
             j = index_op(&b, IR_ARITH_REMUI, j, p.from->type->shape[2] / 2);
         }
-        IrValue *at[] = {tile, k, index_op(&b, IR_ARITH_DIVUI, j, 4), row, index_op(&b, IR_ARITH_REMUI, j, 4)};
+        IrValue *at[] = {tile, k, index_op(&b, IR_ARITH_DIVUI, j, 4), row,
+                         index_op(&b, IR_ARITH_REMUI, j, 4)};
         result = extract_at(&b, p.to, 5, at);
         if (half) result = nibble(&b, result, half);
     } else {
@@ -305,7 +316,8 @@ static void rewrite_extracts(Layout *l, IrBlock *block) {
         if (op->kind != IR_TENSOR_EXTRACT) continue;
         IrValue *from = ir_op_operand(op, 0);
         bool is_code_table = from->type->rank == 3 && from->def_op && code_max(from) <= 15;
-        bool fits = from->type->rank >= 2 && from->type->rank <= 3 && from->type->shape[0] % TILE_ROWS == 0;
+        bool fits =
+            from->type->rank >= 2 && from->type->rank <= 3 && from->type->shape[0] % TILE_ROWS == 0;
         if (is_packed(l, from) || (is_code_table && fits)) rewrite_extract(l, op);
     }
 }
@@ -317,9 +329,12 @@ static Status layout_function(Layout *l) {
         bool is_float = contraction_is(op, "float");
         if ((is_dot || is_weights || is_float) && !weights_fit(l, op, ir_op_operand(op, 1)))
             return STATUS_INVALID;
-        if (is_dot || is_weights) rewrite_codes_op(l, op, is_dot);
-        else if (is_float) rewrite_float(l, op);
-        else if (contraction_is(op, "scale")) rewrite_scale(l, op);
+        if (is_dot || is_weights)
+            rewrite_codes_op(l, op, is_dot);
+        else if (is_float)
+            rewrite_float(l, op);
+        else if (contraction_is(op, "scale"))
+            rewrite_scale(l, op);
     }
     rewrite_extracts(l, body);
     return STATUS_OK;
@@ -327,7 +342,8 @@ static Status layout_function(Layout *l) {
 
 Status pass_layout_optimize(IrModule *m, DiagSink *sink) {
     FOR_EACH_OP(func, ir_module_body(m)) {
-        if (func->kind != IR_FUNC_FUNC || !ir_func_body(func) || ir_op_attr(func, "ingot.composite"))
+        if (func->kind != IR_FUNC_FUNC || !ir_func_body(func) ||
+            ir_op_attr(func, "ingot.composite"))
             continue;
         Layout *l = arena_alloc(&m->arena, 1, sizeof *l);
         *l = (Layout){.m = m, .func = func, .sink = sink};

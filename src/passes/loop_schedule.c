@@ -1,6 +1,7 @@
-// loop-schedule: chooses, for every matrix product and attention kernel, the vector width and how many rows are
-// held in registers, from the registers and vector width of the CPU level (ingot.target). The choice is an
-// attribute that vectorize reads: change it in a dump, and the code changes.
+// loop-schedule: chooses, for every matrix product and attention kernel, the vector width and how
+// many rows are held in registers, from the registers and vector width of the CPU level
+// (ingot.target). The choice is an attribute that vectorize reads: change it in a dump, and the
+// code changes.
 //
 //   func.func private @matmul_0(...) attributes {ingot.kernel = "matmul"}
 //   -> ... attributes {ingot.kernel = "matmul", ingot.schedule = {lanes = 16, row_tile = 12}}
@@ -9,9 +10,9 @@
 #include "passes/pass.h"
 #include "passes/vectorize.h"
 
-// 32 registers of 16 lanes take 12 integer and 12 float accumulators, the codes and their scales; 16 of 8
-// lanes take 5 of each. Attention sums over lanes, so its vectors are 16 wide at every level (two registers
-// where those have 8): all levels give the same bits.
+// 32 registers of 16 lanes take 12 integer and 12 float accumulators, the codes and their scales;
+// 16 of 8 lanes take 5 of each. Attention sums over lanes, so its vectors are 16 wide at every
+// level (two registers where those have 8): all levels give the same bits.
 enum {
     WIDE_ROWS = 12,
     NARROW_ROWS = 5,
@@ -40,7 +41,8 @@ Status pass_loop_schedule(IrModule *m, DiagSink *sink) {
             bool is_whole = first->shape[first->rank - 1] % ATTENTION_LANES == 0;
             s.lanes = is_whole ? ATTENTION_LANES : ATTENTION_LANES / 2;
             s.row_tile = is_wide ? ATTENTION_WIDE_ROWS : ATTENTION_NARROW_ROWS;
-        } else continue;
+        } else
+            continue;
         if (!ir_op_attr(func, "ingot.schedule")) schedule_write(m, func, &s);
     }
     return STATUS_OK;

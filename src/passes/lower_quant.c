@@ -1,5 +1,6 @@
 // lower-quant: a weight in a block format becomes the planes its blocks consist of, and the op that
-// decodes them. The decoding op comes from the format table (abi/quant.h), the one place that states it.
+// decodes them. The decoding op comes from the format table (abi/quant.h), the one place that
+// states it.
 //
 //   func @f(%w: tensor<64x32xf32> {ingot.param = "p", ingot.quant = "q8_0"})
 //   -> func @f(%q: tensor<64x1x32xi8> {ingot.param = "p", ingot.plane = "q"},
@@ -17,10 +18,13 @@
 #include "passes/dce.h"
 #include "passes/pass.h"
 
-static bool is_func(const IrOp *op) { return op->kind == IR_FUNC_FUNC && ir_func_body(op); }
+static bool is_func(const IrOp *op) {
+    return op->kind == IR_FUNC_FUNC && ir_func_body(op);
+}
 
 // A callee's argument has the format of what its callers pass.
-static Status propagate_call(IrModule *m, IrOp *func, IrOp *call, DiagSink *sink, bool *out_changed) {
+static Status propagate_call(IrModule *m, IrOp *func, IrOp *call, DiagSink *sink,
+                             bool *out_changed) {
     IrOp *callee = ir_call_callee(m, call);
     if (!callee || !is_func(callee)) return STATUS_OK;
     for (uint32_t i = 0; i < call->num_operands; i++) {
@@ -49,14 +53,15 @@ static Status propagate_formats(IrModule *m, DiagSink *sink) {
         FOR_EACH_OP(func, ir_module_body(m)) {
             if (!is_func(func)) continue;
             FOR_EACH_OP(op, ir_func_body(func))
-                if (op->kind == IR_FUNC_CALL) TRY(propagate_call(m, func, op, sink, &changed));
+            if (op->kind == IR_FUNC_CALL) TRY(propagate_call(m, func, op, sink, &changed));
         }
     } while (changed);
     return STATUS_OK;
 }
 
 // The decode text with ${N}, ${KB}, ${K} replaced.
-static void fill_template(const char *text, int64_t rows, int64_t blocks, int64_t elems, StrBuf *out) {
+static void fill_template(const char *text, int64_t rows, int64_t blocks, int64_t elems,
+                          StrBuf *out) {
     while (*text) {
         const char *dollar = strstr(text, "${");
         const char *close = dollar ? strchr(dollar, '}') : NULL;
@@ -71,7 +76,6 @@ static void fill_template(const char *text, int64_t rows, int64_t blocks, int64_
         text = close + 1;
     }
 }
-
 
 // The decoding function of a format for a weight of this shape, parsed into m (unlinked).
 static Status decode_function(IrModule *m, const QuantInfo *info, const IrType *weight,
@@ -117,7 +121,8 @@ static void split_call_operands(IrModule *m, IrValue *weight, IrValue *const *pl
         IrValue *operands[1024];
         uint32_t n = 0;
         for (uint32_t i = 0; i < call->num_operands; i++) {
-            if (ir_op_operand(call, i) != weight) operands[n++] = ir_op_operand(call, i);
+            if (ir_op_operand(call, i) != weight)
+                operands[n++] = ir_op_operand(call, i);
             else
                 for (uint32_t p = 0; p < num_planes; p++) operands[n++] = planes[p];
             BUG_IF(n + QUANT_MAX_PLANES > ARRAY_LEN(operands), "too many call operands");

@@ -1,16 +1,16 @@
-// outline-kernels: groups the ops of every entry and layer function into kernels and makes each group a
-// function of its own, called where the group was.
-//   matmul     a contraction and the elementwise op that alone reads its result (bias, residual, gated unit)
-//   rows       a run of ops that work row by row (norms, quantisation, rotary positions, cache writes)
-//   attention  a composite, kept whole
-// Constants, empty tensors, reshapes, slices and index arithmetic cost nothing and are copied into every
-// group that reads them.
+// outline-kernels: groups the ops of every entry and layer function into kernels and makes each
+// group a function of its own, called where the group was.
+//   matmul     a contraction and the elementwise op that alone reads its result (bias, residual,
+//   gated unit) rows       a run of ops that work row by row (norms, quantisation, rotary
+//   positions, cache writes) attention  a composite, kept whole
+// Constants, empty tensors, reshapes, slices and index arithmetic cost nothing and are copied into
+// every group that reads them.
 //
 //   %s = generic(%x); %y = generic(%x, %s, %w)  ->  %y = func.call @rows_0(%x, %w, %n)
 //
-// A kernel states its number of tiles, the unit of parallel work: ingot.tiles, a map of its index argument
-// number ingot.tiles_arg. A result that updates an argument in place is marked on it: ingot.inout.
-// Needs: canonical, hoisted, kv-bound.  Keeps: all but canonical.  Exact.
+// A kernel states its number of tiles, the unit of parallel work: ingot.tiles, a map of its index
+// argument number ingot.tiles_arg. A result that updates an argument in place is marked on it:
+// ingot.inout. Needs: canonical, hoisted, kv-bound.  Keeps: all but canonical.  Exact.
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ typedef struct Outline {
     IrModule *m;
     DiagSink *sink;
     IrOp *func;
-    IrValue *n;        // valid tokens, the last index argument
+    IrValue *n; // valid tokens, the last index argument
     int64_t bucket;
     int32_t *group_of; // by op index: group number or -1
     uint32_t num_op_slots;
@@ -40,7 +40,9 @@ typedef struct Outline {
     uint32_t num_groups, groups_capacity;
 } Outline;
 
-static bool is_func(const IrOp *op) { return op->kind == IR_FUNC_FUNC && ir_func_body(op); }
+static bool is_func(const IrOp *op) {
+    return op->kind == IR_FUNC_FUNC && ir_func_body(op);
+}
 
 // ---- which ops are free
 
@@ -53,8 +55,8 @@ static bool is_free(const IrOp *op) {
     if (is_view(op) || op->kind == IR_ARITH_CONSTANT || op->kind == IR_TENSOR_EMPTY) return true;
     if (op->kind == IR_LINALG_FILL) return ir_value_constant(ir_op_operand(op, 0)) != NULL;
     const IrOpInfo *info = ir_op_info(op->kind);
-    return op->num_results == 1 && (info->traits & IR_PURE) && ir_type_is_scalar(op->results[0].type) &&
-           op->num_regions == 0;
+    return op->num_results == 1 && (info->traits & IR_PURE) &&
+           ir_type_is_scalar(op->results[0].type) && op->num_regions == 0;
 }
 
 static int32_t group_of(const Outline *o, const IrOp *op) {
@@ -104,16 +106,16 @@ static IrOp *first_reader(const IrValue *value) {
 
 // An elementwise generic over [M, N] whose operands are read at their own place.
 static bool is_epilogue(Outline *o, const IrOp *op) {
-    if (op->kind != IR_LINALG_GENERIC || op->num_results != 1 || op->block != ir_func_body(o->func) ||
-        op->results[0].type->rank != 2 || op->segments[1] != 1 || contraction_is(op, "scale") ||
-        ir_op_attr(op, "ingot.contract"))
+    if (op->kind != IR_LINALG_GENERIC || op->num_results != 1 ||
+        op->block != ir_func_body(o->func) || op->results[0].type->rank != 2 ||
+        op->segments[1] != 1 || contraction_is(op, "scale") || ir_op_attr(op, "ingot.contract"))
         return false;
     for (uint32_t i = 0; i < op->num_operands; i++)
         if (!ir_affine_is_identity(ir_linalg_map(o->m, op, i))) return false;
     FOR_EACH_OP(inner, ir_op_block(op, 0))
-        if (!(ir_op_info(inner->kind)->traits & (IR_ELEMENTWISE | IR_TERMINATOR)) &&
-            inner->kind != IR_ARITH_CONSTANT)
-            return false;
+    if (!(ir_op_info(inner->kind)->traits & (IR_ELEMENTWISE | IR_TERMINATOR)) &&
+        inner->kind != IR_ARITH_CONSTANT)
+        return false;
     return op->results[0].type->shape[1] % TILE_COLUMNS == 0;
 }
 
@@ -139,7 +141,8 @@ static bool start_matmul(Outline *o, IrOp *op) {
 
 static int64_t leading_size(const IrOp *op) {
     for (uint32_t i = 0; i < op->num_results; i++)
-        if (op->kind != IR_SCF_FOR && ir_type_is_shaped(op->results[i].type) && op->results[i].type->rank > 0)
+        if (op->kind != IR_SCF_FOR && ir_type_is_shaped(op->results[i].type) &&
+            op->results[i].type->rank > 0)
             return op->results[i].type->shape[0];
     return -1; // a loop over the rows takes the group's
 }
@@ -156,7 +159,8 @@ static bool assign_groups(Outline *o) {
             open = NULL;
             continue;
         }
-        if (contraction_is(op, "dot") || contraction_is(op, "weights") || contraction_is(op, "float")) {
+        if (contraction_is(op, "dot") || contraction_is(op, "weights") ||
+            contraction_is(op, "float")) {
             open = NULL;
             if (!start_matmul(o, op)) return false;
             continue;
@@ -194,25 +198,27 @@ static bool note_input(Kernel *k, IrValue *v, bool want_tensor) {
     return true;
 }
 
-// Walks what the group reads: free ops are looked through, everything else outside the group is an input.
+// Walks what the group reads: free ops are looked through, everything else outside the group is an
+// input.
 static bool note_inputs_of(Kernel *k, IrOp *op, bool want_tensor) {
     Outline *o = k->o;
     for (uint32_t i = 0; i < op->num_operands; i++) {
         IrValue *v = ir_op_operand(op, i);
         if (!v->def_op) {
-            if (v->def_block == ir_func_body(o->func) && !note_input(k, v, want_tensor)) return false;
+            if (v->def_block == ir_func_body(o->func) && !note_input(k, v, want_tensor))
+                return false;
             continue;
         }
         if (v->def_op->block != ir_func_body(o->func)) continue; // inside a region of the group
         if (group_of(o, v->def_op) == k->number) continue;
         if (is_free(v->def_op)) {
             if (!note_inputs_of(k, v->def_op, want_tensor)) return false;
-        } else if (!note_input(k, v, want_tensor)) return false;
+        } else if (!note_input(k, v, want_tensor))
+            return false;
     }
-    for (uint32_t r = 0; r < op->num_regions; r++)
-        FOR_EACH_BLOCK(block, &op->regions[r])
-            FOR_EACH_OP(inner, block)
-                if (!note_inputs_of(k, inner, want_tensor)) return false;
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r])
+    FOR_EACH_OP(inner, block)
+    if (!note_inputs_of(k, inner, want_tensor)) return false;
     return true;
 }
 
@@ -235,12 +241,12 @@ static void clone_free_operands(Kernel *k, IrOp *op) {
     Outline *o = k->o;
     for (uint32_t i = 0; i < op->num_operands; i++) {
         IrValue *v = ir_op_operand(op, i);
-        if (!v->def_op || v->def_op->block != ir_func_body(o->func) || !is_free(v->def_op)) continue;
+        if (!v->def_op || v->def_op->block != ir_func_body(o->func) || !is_free(v->def_op))
+            continue;
         if (ir_value_map_get(&k->map, v) == v) clone_op(k, v->def_op);
     }
-    for (uint32_t r = 0; r < op->num_regions; r++)
-        FOR_EACH_BLOCK(block, &op->regions[r])
-            FOR_EACH_OP(inner, block) clone_free_operands(k, inner);
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r])
+    FOR_EACH_OP(inner, block) clone_free_operands(k, inner);
 }
 
 static void clone_op(Kernel *k, IrOp *op) {
@@ -273,17 +279,20 @@ static void state_tiles(Kernel *k, IrOp *kernel) {
             num_dims = 1;
             for (uint32_t i = k->num_tensors; i < k->num_inputs; i++)
                 if (k->inputs[i] == o->n)
-                    ir_op_set_attr(m, kernel, "ingot.tiles_arg", ir_attr_i64(m, i - k->num_tensors));
+                    ir_op_set_attr(m, kernel, "ingot.tiles_arg",
+                                   ir_attr_i64(m, i - k->num_tensors));
         }
     }
-    ir_op_set_attr(m, kernel, "ingot.tiles", ir_attr_map(m, ir_affine_map(m, num_dims, 0, 1, &count)));
+    ir_op_set_attr(m, kernel, "ingot.tiles",
+                   ir_attr_map(m, ir_affine_map(m, num_dims, 0, 1, &count)));
 }
 
 // Erases the free ops behind value; the kernel has its own copies.
 static void erase_free_users(IrModule *m, IrValue *value) {
     while (value->first_use) {
         IrOp *op = value->first_use->owner;
-        BUG_IF(!is_free(op), "%s still reads a result of an outlined group", ir_op_info(op->kind)->name);
+        BUG_IF(!is_free(op), "%s still reads a result of an outlined group",
+               ir_op_info(op->kind)->name);
         for (uint32_t i = 0; i < op->num_results; i++) erase_free_users(m, &op->results[i]);
         ir_op_erase(m, op);
     }
@@ -342,7 +351,8 @@ static Status outline_group(Outline *o, Group *g, int32_t number) {
         ir_value_map_set(&k->map, k->inputs[i], ir_func_body(kernel)->args[i]);
     for (uint32_t i = 0; i < g->num_ops; i++) clone_op(k, g->ops[i]);
     IrValue *returned[MAX_INPUTS];
-    for (uint32_t i = 0; i < k->num_outputs; i++) returned[i] = ir_value_map_get(&k->map, k->outputs[i]);
+    for (uint32_t i = 0; i < k->num_outputs; i++)
+        returned[i] = ir_value_map_get(&k->map, k->outputs[i]);
     build_op(&k->body, IR_FUNC_RETURN, k->num_outputs, returned, NULL);
     ir_value_map_deinit(&k->map);
     mark_in_place(k, kernel);
@@ -363,7 +373,8 @@ static Status outline_group(Outline *o, Group *g, int32_t number) {
     IrOp *anchor = call;
     for (uint32_t i = 0; i < k->num_outputs; i++) sink_free_users(ir_op_result(call, i), &anchor);
     for (uint32_t i = g->num_ops; i-- > 0;) {
-        for (uint32_t r = 0; r < g->ops[i]->num_results; r++) erase_free_users(m, &g->ops[i]->results[r]);
+        for (uint32_t r = 0; r < g->ops[i]->num_results; r++)
+            erase_free_users(m, &g->ops[i]->results[r]);
         ir_op_erase(m, g->ops[i]);
     }
     return STATUS_OK;
@@ -378,9 +389,10 @@ static void make_attention_kernel(IrModule *m, IrOp *func) {
     for (uint32_t i = 0; i < body->num_args; i++)
         if (body->args[i]->type->kind == IR_TYPE_INDEX) n_arg = num_index++;
     ir_op_set_attr(m, func, "ingot.kernel", ir_attr_string(m, "attention"));
-    const IrAffineExpr *blocks =
-        ir_affine_binary(m, IR_AFFINE_CEILDIV, ir_affine_dim(m, 0), ir_affine_const(m, ATTENTION_ROWS));
-    const IrAffineExpr *tiles = ir_affine_binary(m, IR_AFFINE_MUL, blocks, ir_affine_const(m, q->shape[1]));
+    const IrAffineExpr *blocks = ir_affine_binary(m, IR_AFFINE_CEILDIV, ir_affine_dim(m, 0),
+                                                  ir_affine_const(m, ATTENTION_ROWS));
+    const IrAffineExpr *tiles =
+        ir_affine_binary(m, IR_AFFINE_MUL, blocks, ir_affine_const(m, q->shape[1]));
     ir_op_set_attr(m, func, "ingot.tiles", ir_attr_map(m, ir_affine_map(m, 1, 0, 1, &tiles)));
     ir_op_set_attr(m, func, "ingot.tiles_arg", ir_attr_i64(m, n_arg));
 }
@@ -443,8 +455,8 @@ static Status outline_function(IrModule *m, IrOp *func, DiagSink *sink) {
     o.bucket = first && first->kind == IR_TYPE_TENSOR && first->rank > 0 ? first->shape[0] : 1;
     Status status = STATUS_OK;
     if (!assign_groups(&o))
-        status = diag_error(sink, DIAG_P0005, ir_loc_span(func->loc), "a kernel of more than %d ops",
-                            MAX_GROUP_OPS);
+        status = diag_error(sink, DIAG_P0005, ir_loc_span(func->loc),
+                            "a kernel of more than %d ops", MAX_GROUP_OPS);
     for (uint32_t i = 0; i < o.num_groups && status == STATUS_OK; i++)
         status = outline_group(&o, &o.groups[i], (int32_t)i);
     free(o.groups);
@@ -459,7 +471,8 @@ Status pass_outline_kernels(IrModule *m, DiagSink *sink) {
         if (ir_op_attr(func, "ingot.composite")) {
             order_arguments(m, func);
             make_attention_kernel(m, func);
-        } else if (num_plain < ARRAY_LEN(plain)) plain[num_plain++] = func;
+        } else if (num_plain < ARRAY_LEN(plain))
+            plain[num_plain++] = func;
     }
     for (uint32_t i = 0; i < num_plain; i++) TRY(outline_function(m, plain[i], sink));
     dce_module(m);

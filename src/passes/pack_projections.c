@@ -1,13 +1,14 @@
-// pack-projections: products of one input with several weights become one product with the weights stacked,
-// and slices of its result: one stream of weights, one kernel, the input quantised once.
+// pack-projections: products of one input with several weights become one product with the weights
+// stacked, and slices of its result: one stream of weights, one kernel, the input quantised once.
 //
 //   %q = linalg.matmul ins(%x, %wq) outs(%z0);  %k = linalg.matmul ins(%x, %wk) outs(%z1)
-//   -> %y = linalg.matmul ins(%x, %w) outs(%z);  %q = extract_slice %y[0, 0];  %k = extract_slice %y[0, NQ]
-//   and the entry's argument %w {ingot.param = ["blk.0.attn_q.weight", "blk.0.attn_k.weight"]}
+//   -> %y = linalg.matmul ins(%x, %w) outs(%z);  %q = extract_slice %y[0, 0];  %k = extract_slice
+//   %y[0, NQ] and the entry's argument %w {ingot.param = ["blk.0.attn_q.weight",
+//   "blk.0.attn_k.weight"]}
 //
-// Two rules: mlp_gate_up if the results meet in one elementwise op, else qkv_proj; each can be switched off.
-// Weights of different format or with other readers stay apart.
-// Needs: refined.  Keeps: all.  Exact.
+// Two rules: mlp_gate_up if the results meet in one elementwise op, else qkv_proj; each can be
+// switched off. Weights of different format or with other readers stay apart. Needs: refined.
+// Keeps: all.  Exact.
 #include "passes/build.h"
 #include "passes/dce.h"
 #include "passes/pass.h"
@@ -19,7 +20,9 @@ typedef struct Group {
     uint32_t num_ops;
 } Group;
 
-static bool is_func(const IrOp *op) { return op->kind == IR_FUNC_FUNC && ir_func_body(op); }
+static bool is_func(const IrOp *op) {
+    return op->kind == IR_FUNC_FUNC && ir_func_body(op);
+}
 
 static bool is_fill_zero(const IrValue *v) {
     const IrOp *op = v->def_op;
@@ -38,8 +41,8 @@ static bool is_candidate(IrModule *m, const IrOp *func, const IrOp *op) {
            ir_linalg_map(m, op, 1) == ir_affine_select(m, 3, 2, rows) && ir_type_is_static(w->type);
 }
 
-// Every call passes its own entry argument with a parameter name, read by this call alone; the formats and
-// element types are the same at each call for all weights of the group.
+// Every call passes its own entry argument with a parameter name, read by this call alone; the
+// formats and element types are the same at each call for all weights of the group.
 static bool callers_allow(IrModule *m, const IrOp *func, const Group *g) {
     bool any = false;
     FOR_EACH_OP(caller, ir_module_body(m)) {
@@ -53,7 +56,8 @@ static bool callers_allow(IrModule *m, const IrOp *func, const Group *g) {
                 if (w->def_block != ir_func_body(caller) || !ir_value_has_one_use(w)) return false;
                 const IrAttr *param = ir_func_arg_attr(caller, w->number, "ingot.param");
                 const IrAttr *quant = ir_func_arg_attr(caller, w->number, "ingot.quant");
-                if (!param || param->kind != IR_ATTR_STRING || (i > 0 && quant != format)) return false;
+                if (!param || param->kind != IR_ATTR_STRING || (i > 0 && quant != format))
+                    return false;
                 format = quant;
             }
         }
@@ -65,7 +69,8 @@ static bool meet_in_one_op(const Group *g) {
     const IrOp *meet = NULL;
     for (uint32_t i = 0; i < g->num_ops; i++) {
         const IrValue *result = ir_op_result(g->ops[i], 0);
-        if (!ir_value_has_one_use(result) || result->first_use->owner->kind != IR_LINALG_GENERIC) return false;
+        if (!ir_value_has_one_use(result) || result->first_use->owner->kind != IR_LINALG_GENERIC)
+            return false;
         if (meet && result->first_use->owner != meet) return false;
         meet = result->first_use->owner;
     }
@@ -117,10 +122,13 @@ static void drop_arg(IrModule *m, IrOp *func, IrValue *arg) {
 static IrValue *row_count(const IrOp *matmul) {
     const IrOp *fill = ir_op_operand(matmul, 2)->def_op;
     const IrOp *empty = ir_op_operand(fill, 1)->def_op;
-    return empty && empty->kind == IR_TENSOR_EMPTY && empty->num_operands == 1 ? ir_op_operand(empty, 0) : NULL;
+    return empty && empty->kind == IR_TENSOR_EMPTY && empty->num_operands == 1
+               ? ir_op_operand(empty, 0)
+               : NULL;
 }
 
-static IrValue *slice_columns(Builder *b, IrValue *from, IrValue *n, int64_t offset, const IrType *type) {
+static IrValue *slice_columns(Builder *b, IrValue *from, IrValue *n, int64_t offset,
+                              const IrType *type) {
     IrModule *m = b->m;
     const IrType *i64 = ir_type_int(m, 64);
     const int64_t offsets[] = {0, offset}, strides[] = {1, 1};
@@ -136,7 +144,8 @@ static IrValue *slice_columns(Builder *b, IrValue *from, IrValue *n, int64_t off
                                                      .result_types = &type,
                                                      .num_attrs = 3,
                                                      .attrs = attrs,
-                                                     .segments = {1, 0, num_sizes, 0}}), 0);
+                                                     .segments = {1, 0, num_sizes, 0}}),
+                        0);
 }
 
 static void pack_group(IrModule *m, IrOp *func, const Group *g) {
@@ -157,9 +166,12 @@ static void pack_group(IrModule *m, IrOp *func, const Group *g) {
     const IrType *out_type = ir_type_tensor(m, 2, out_shape, first->results[0].type->elem);
     IrValue *empty = build_op(&b, IR_TENSOR_EMPTY, n ? 1 : 0, &n, out_type);
     IrValue *fill_operands[] = {build_float(&b, 0.0, out_type->elem), empty};
-    IrOp *fill = build_op_full(&b, &(IrOpSpec){.kind = IR_LINALG_FILL, .num_operands = 2,
-                                               .operands = fill_operands, .num_results = 1,
-                                               .result_types = &out_type, .num_regions = 0,
+    IrOp *fill = build_op_full(&b, &(IrOpSpec){.kind = IR_LINALG_FILL,
+                                               .num_operands = 2,
+                                               .operands = fill_operands,
+                                               .num_results = 1,
+                                               .result_types = &out_type,
+                                               .num_regions = 0,
                                                .segments = {1, 1}});
     IrValueMap map;
     ir_value_map_init(&map);
@@ -174,7 +186,8 @@ static void pack_group(IrModule *m, IrOp *func, const Group *g) {
     for (uint32_t i = 0; i < g->num_ops; i++) {
         IrOp *op = g->ops[i];
         IrValue *w = ir_op_operand(op, 1);
-        IrValue *slice = slice_columns(&b, ir_op_result(product, 0), n, offset, op->results[0].type);
+        IrValue *slice =
+            slice_columns(&b, ir_op_result(product, 0), n, offset, op->results[0].type);
         offset += w->type->shape[0];
         ir_value_replace_all(ir_op_result(op, 0), slice);
     }

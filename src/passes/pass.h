@@ -1,6 +1,7 @@
 // Passes and their driver. A pass transforms a module in place and declares which facts it needs,
-// establishes and destroys; the driver refuses an order that breaks a declaration, verifies after every
-// pass, and records on the module (`ingot.passes`) what has run, so that a dump can be resumed.
+// establishes and destroys; the driver refuses an order that breaks a declaration, verifies after
+// every pass, and records on the module (`ingot.passes`) what has run, so that a dump can be
+// resumed.
 #ifndef INGOT_PASSES_PASS_H
 #define INGOT_PASSES_PASS_H
 
@@ -26,7 +27,7 @@ typedef Status (*PassFn)(IrModule *m, DiagSink *sink);
 
 typedef struct PassInfo {
     const char *name, *doc;
-    uint32_t level; // of the module afterwards
+    uint32_t level;                        // of the module afterwards
     uint32_t needs, establishes, destroys; // bits 1 << PassFact
     PassFn run;
 } PassInfo;
@@ -45,9 +46,9 @@ typedef struct PassPipeline {
     void *hook_ctx;
 } PassPipeline;
 
-// Checks the order against the declarations (facts already on the module count), then runs and verifies
-// each. A broken declaration names both passes (P0001); a verifier error after a pass is a BUG of that
-// pass unless the module came from text, so it is reported with the pass's name.
+// Checks the order against the declarations (facts already on the module count), then runs and
+// verifies each. A broken declaration names both passes (P0001); a verifier error after a pass is a
+// BUG of that pass unless the module came from text, so it is reported with the pass's name.
 Status pass_pipeline_run(IrModule *m, const PassPipeline *pipeline, DiagSink *sink) MUST_USE;
 
 // Facts that hold on the module, from `ingot.passes`.

@@ -1,6 +1,7 @@
-// memory-planner: every buffer of an entry gets its place in one arena. Calls of layers are inlined first, so
-// that an entry is a straight list of kernel calls; a buffer lives from the first to the last op that names
-// it or a view of it; larger buffers are placed first, each at the lowest offset that is free for its life.
+// memory-planner: every buffer of an entry gets its place in one arena. Calls of layers are inlined
+// first, so that an entry is a straight list of kernel calls; a buffer lives from the first to the
+// last op that names it or a view of it; larger buffers are placed first, each at the lowest offset
+// that is free for its life.
 //
 //   %a = memref.alloc() : memref<512x576xf32>
 //   -> func.func @forward_s512(..., %arena: memref<Bxi8> {ingot.arena})
@@ -32,7 +33,8 @@ typedef struct MemoryPlan {
 } MemoryPlan;
 
 static bool is_plain(const IrOp *func) {
-    return func && func->kind == IR_FUNC_FUNC && ir_func_body(func) && !ir_op_attr(func, "ingot.kernel");
+    return func && func->kind == IR_FUNC_FUNC && ir_func_body(func) &&
+           !ir_op_attr(func, "ingot.kernel");
 }
 
 // ---- flattening
@@ -59,11 +61,12 @@ static Status flatten(IrModule *m, IrOp *entry, DiagSink *sink) {
         IrOp *callee = ir_call_callee(m, op);
         if (!is_plain(callee)) continue;
         FOR_EACH_OP(inner, ir_func_body(callee))
-            if (inner->kind == IR_FUNC_CALL && is_plain(ir_call_callee(m, inner)))
-                return diag_error(sink, DIAG_P0005, ir_loc_span(inner->loc),
-                                  "@%s calls a function that is not a kernel", ir_symbol_name(callee));
+        if (inner->kind == IR_FUNC_CALL && is_plain(ir_call_callee(m, inner)))
+            return diag_error(sink, DIAG_P0005, ir_loc_span(inner->loc),
+                              "@%s calls a function that is not a kernel", ir_symbol_name(callee));
         if (op->num_results != 0)
-            return diag_error(sink, DIAG_P0005, ir_loc_span(op->loc), "a call that returns a value");
+            return diag_error(sink, DIAG_P0005, ir_loc_span(op->loc),
+                              "a call that returns a value");
         inline_plain_call(m, op, callee);
     }
     return STATUS_OK;
@@ -88,11 +91,14 @@ static Status collect(MemoryPlan *p, IrOp *entry) {
         if (op->kind != IR_MEMREF_ALLOC) continue;
         const IrType *type = op->results[0].type;
         if (!ir_type_is_static(type) || type->has_layout)
-            return diag_error(p->sink, DIAG_P0005, ir_loc_span(op->loc), "a buffer of unknown size");
+            return diag_error(p->sink, DIAG_P0005, ir_loc_span(op->loc),
+                              "a buffer of unknown size");
         ARRAY_RESERVE(p->buffers, p->num_buffers, p->capacity);
         Buffer *b = &p->buffers[p->num_buffers];
         uint64_t bytes = (uint64_t)ir_type_num_elems(type) * ir_type_bytes(type->elem);
-        *b = (Buffer){.alloc = op, .first = UINT32_MAX, .order = (uint32_t)p->num_buffers,
+        *b = (Buffer){.alloc = op,
+                      .first = UINT32_MAX,
+                      .order = (uint32_t)p->num_buffers,
                       .len_bytes = align_up(MAX(bytes, 1), PLAN_BUFFER_ALIGN_BYTES)};
         p->num_buffers++;
         extend(p, b, &op->results[0]);
@@ -120,7 +126,8 @@ static uint64_t lowest_free(const Buffer *buffers, size_t i) {
         moved = false;
         for (size_t j = 0; j < i; j++) {
             const Buffer *b = &buffers[j];
-            bool meets = offset < b->offset + b->len_bytes && b->offset < offset + buffers[i].len_bytes;
+            bool meets =
+                offset < b->offset + b->len_bytes && b->offset < offset + buffers[i].len_bytes;
             if (!meets || !live_together(&buffers[i], b)) continue;
             offset = b->offset + b->len_bytes;
             moved = true;
@@ -178,7 +185,7 @@ static Status plan_entry(IrModule *m, IrOp *entry, DiagSink *sink) {
 
 Status pass_plan_memory(IrModule *m, DiagSink *sink) {
     FOR_EACH_OP(func, ir_module_body(m))
-        if (is_plain(func) && !ir_op_attr(func, "sym_visibility")) TRY(plan_entry(m, func, sink));
+    if (is_plain(func) && !ir_op_attr(func, "sym_visibility")) TRY(plan_entry(m, func, sink));
     dce_module(m);
     return STATUS_OK;
 }

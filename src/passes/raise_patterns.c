@@ -1,10 +1,12 @@
-// raise-patterns: recognises matrix products with weights. A product with a decoded weight becomes one
-// contraction over the codes, block scales and block minima the decoding body was found to consist of; an
-// element read from a decoded table reads the codes instead, so that the table is never decoded whole.
+// raise-patterns: recognises matrix products with weights. A product with a decoded weight becomes
+// one contraction over the codes, block scales and block minima the decoding body was found to
+// consist of; an element read from a decoded table reads the codes instead, so that the table is
+// never decoded whole.
 //
 //   %w = dequantise(%q, %d); %y = linalg.matmul ins(%x, %w)
 //   -> %c = codes(%q) [N, KB, B];  %s = scales(%d) [N, KB]
-//      %y = generic ins(%x, %c, %s) {ingot.contract = "weights"}: fma(x, float(code - 8) * scale, acc)
+//      %y = generic ins(%x, %c, %s) {ingot.contract = "weights"}: fma(x, float(code - 8) * scale,
+//      acc)
 //
 // A decoding body of another shape stays, and its weight is decoded at compile time.
 // Needs: canonical, explicit-quant.  Keeps: all.  Exact but for fma (reassoc).
@@ -50,14 +52,17 @@ static void raise_extract(IrModule *m, IrOp *extract, const DecodedPlanes *plane
     IrValue *values[2] = {NULL, NULL};
     for (int i = 0; i < 2 && parts[i]; i++) {
         IrValue *operands[] = {parts[i], row, block};
-        values[i] = ir_op_result(build_op_full(&b, &(IrOpSpec){.kind = IR_TENSOR_EXTRACT,
-                                                               .num_operands = 3,
-                                                               .operands = operands,
-                                                               .num_results = 1,
-                                                               .result_types = &parts[i]->type->elem,
-                                                               .segments = {1, 2}}), 0);
+        values[i] =
+            ir_op_result(build_op_full(&b, &(IrOpSpec){.kind = IR_TENSOR_EXTRACT,
+                                                       .num_operands = 3,
+                                                       .operands = operands,
+                                                       .num_results = 1,
+                                                       .result_types = &parts[i]->type->elem,
+                                                       .segments = {1, 2}}),
+                         0);
     }
-    replace_op(m, extract, contraction_decode(&b, ir_op_result(code, 0), planes->zero, values[0], values[1]));
+    replace_op(m, extract,
+               contraction_decode(&b, ir_op_result(code, 0), planes->zero, values[0], values[1]));
 }
 
 // ---- weights decoded twice (a tied embedding: as table and as head) share their planes
@@ -91,9 +96,11 @@ static bool is_same_value(const IrValue *x, const IrBlock *a, const IrValue *y, 
 }
 
 static bool is_same_op(const IrOp *x, const IrBlock *a, const IrOp *y, const IrBlock *b) {
-    if (x->kind != y->kind || x->num_operands != y->num_operands || x->num_attrs != y->num_attrs) return false;
+    if (x->kind != y->kind || x->num_operands != y->num_operands || x->num_attrs != y->num_attrs)
+        return false;
     for (uint32_t i = 0; i < x->num_attrs; i++)
-        if (x->attrs[i].name != y->attrs[i].name || x->attrs[i].attr != y->attrs[i].attr) return false;
+        if (x->attrs[i].name != y->attrs[i].name || x->attrs[i].attr != y->attrs[i].attr)
+            return false;
     for (uint32_t i = 0; i < x->num_operands; i++)
         if (!is_same_value(ir_op_operand(x, i), a, ir_op_operand(y, i), b)) return false;
     return true;
@@ -116,7 +123,8 @@ static DecodedPlanes planes_of(IrModule *m, const Decode *decode, RaisedSet *set
     for (uint32_t i = 0; i < set->count; i++)
         if (is_same_decode(set->items[i].generic, decode->generic)) return set->items[i].planes;
     DecodedPlanes planes = decode_split(m, decode);
-    if (set->count < ARRAY_LEN(set->items)) set->items[set->count++] = (Raised){decode->generic, planes};
+    if (set->count < ARRAY_LEN(set->items))
+        set->items[set->count++] = (Raised){decode->generic, planes};
     return planes;
 }
 
@@ -132,11 +140,16 @@ static void raise_weight(IrModule *m, IrOp *generic, RaisedSet *set) {
     DecodedPlanes planes = planes_of(m, &decode, set);
     FOR_EACH_USE_SAFE(use, weight) {
         IrOp *op = use->owner;
-        if (op->kind == IR_TENSOR_EXTRACT) raise_extract(m, op, &planes);
-        else if (is_weight_product(m, op) && use == &op->operands[1] && ir_op_operand(op, 0) != weight) {
+        if (op->kind == IR_TENSOR_EXTRACT)
+            raise_extract(m, op, &planes);
+        else if (is_weight_product(m, op) && use == &op->operands[1] &&
+                 ir_op_operand(op, 0) != weight) {
             Builder b = build_before(m, op);
-            ContractionWeights w = {.x = ir_op_operand(op, 0), .codes = planes.codes,
-                                    .scales = planes.scales, .mins = planes.mins, .zero = planes.zero};
+            ContractionWeights w = {.x = ir_op_operand(op, 0),
+                                    .codes = planes.codes,
+                                    .scales = planes.scales,
+                                    .mins = planes.mins,
+                                    .zero = planes.zero};
             replace_op(m, op, contraction_build_weights(&b, &w));
         }
     }
@@ -149,11 +162,13 @@ Status pass_raise_patterns(IrModule *m, DiagSink *sink) {
         if (!body || ir_op_attr(func, "ingot.composite")) continue;
         RaisedSet *set = arena_alloc(&m->arena, 1, sizeof *set);
         FOR_EACH_OP_SAFE(op, body)
-            if (op->kind == IR_LINALG_GENERIC && ir_op_attr(op, "ingot.dequant")) raise_weight(m, op, set);
+        if (op->kind == IR_LINALG_GENERIC && ir_op_attr(op, "ingot.dequant"))
+            raise_weight(m, op, set);
         FOR_EACH_OP_SAFE(op, body) {
             if (!is_weight_product(m, op) || !is_func_arg(ir_op_operand(op, 1), func)) continue;
             Builder b = build_before(m, op);
-            replace_op(m, op, contraction_build_float(&b, ir_op_operand(op, 0), ir_op_operand(op, 1)));
+            replace_op(m, op,
+                       contraction_build_float(&b, ir_op_operand(op, 0), ir_op_operand(op, 1)));
         }
     }
     dce_module(m);

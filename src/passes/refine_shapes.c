@@ -1,5 +1,5 @@
-// refine-shapes: the only unknown size is the number of tokens of a call, and it lies between 1 and the
-// largest bucket. Every entry argument of unknown size is given that range.
+// refine-shapes: the only unknown size is the number of tokens of a call, and it lies between 1 and
+// the largest bucket. Every entry argument of unknown size is given that range.
 //
 //   func.func @forward(%ids: tensor<?xi32>)
 //   -> func.func @forward(%ids: tensor<?xi32> {ingot.range = [1, 512]})
@@ -29,10 +29,8 @@ static void check_type(Check *check, const IrType *type, const IrLoc *loc) {
 
 static void check_op(IrOp *op, void *ctx) {
     for (uint32_t i = 0; i < op->num_results; i++) check_type(ctx, op->results[i].type, op->loc);
-    for (uint32_t r = 0; r < op->num_regions; r++)
-        FOR_EACH_BLOCK(block, &op->regions[r])
-            for (uint32_t i = 0; i < block->num_args; i++)
-                check_type(ctx, block->args[i]->type, op->loc);
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r])
+    for (uint32_t i = 0; i < block->num_args; i++) check_type(ctx, block->args[i]->type, op->loc);
 }
 
 Status pass_refine_shapes(IrModule *m, DiagSink *sink) {

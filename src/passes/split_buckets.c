@@ -1,10 +1,12 @@
-// split-buckets: one entry function per bucket, with the token dimension fixed to the bucket's size and
-// the number of valid tokens as a new last argument %n. Every function on the way is cloned and gets %n
-// too. Sizes of tensors become the bucket; everywhere else the token count is %n.
+// split-buckets: one entry function per bucket, with the token dimension fixed to the bucket's size
+// and the number of valid tokens as a new last argument %n. Every function on the way is cloned and
+// gets %n too. Sizes of tensors become the bucket; everywhere else the token count is %n.
 //
 //   func.func @forward(%ids: tensor<?xi32>, ...)
-//   -> func.func @forward_s1(%ids: tensor<1xi32>, ..., %n: index) attributes {ingot.bucket = 1 : i64}
-//      func.func @forward_s512(%ids: tensor<512xi32>, ..., %n: index) attributes {ingot.bucket = 512}
+//   -> func.func @forward_s1(%ids: tensor<1xi32>, ..., %n: index) attributes {ingot.bucket = 1 :
+//   i64}
+//      func.func @forward_s512(%ids: tensor<512xi32>, ..., %n: index) attributes {ingot.bucket =
+//      512}
 //
 // Rows at and after %n hold unspecified numbers: no result of a valid row depends on them.
 // Needs: refined.  Keeps: packed.  Exact for the valid rows.
@@ -33,7 +35,8 @@ static const IrType *fix_type(Split *s, const IrType *type) {
     return ir_type_tensor(s->m, type->rank, shape, type->elem);
 }
 
-// Turns dynamic entries of a static_* array that belong to sizes into the bucket, dropping the operand.
+// Turns dynamic entries of a static_* array that belong to sizes into the bucket, dropping the
+// operand.
 static void fix_sizes(Split *s, IrOp *op, const char *attr_name, uint32_t segment) {
     const IrAttr *attr = ir_op_attr(op, attr_name);
     if (!attr) return;
@@ -59,16 +62,13 @@ static void fix_op(Split *s, IrOp *op, IrValue *n) {
     case IR_TENSOR_EXTRACT_SLICE:
         if (was_dynamic) fix_sizes(s, op, "static_sizes", 2);
         break;
-    case IR_TENSOR_INSERT_SLICE:
-        fix_sizes(s, op, "static_sizes", 2);
-        break;
+    case IR_TENSOR_INSERT_SLICE: fix_sizes(s, op, "static_sizes", 2); break;
     case IR_TENSOR_EXPAND_SHAPE:
         if (was_dynamic) fix_sizes(s, op, "static_output_shape", 1);
         break;
     default: break;
     }
-    for (uint32_t r = 0; r < op->num_regions; r++)
-        FOR_EACH_BLOCK(block, &op->regions[r]) {
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r]) {
             for (uint32_t i = 0; i < block->num_args; i++)
                 block->args[i]->type = fix_type(s, block->args[i]->type);
             FOR_EACH_OP_SAFE(inner, block) fix_op(s, inner, n);
@@ -81,7 +81,8 @@ static void fix_dims(IrModule *m, IrBlock *block, IrValue *n) {
         for (uint32_t r = 0; r < op->num_regions; r++)
             FOR_EACH_BLOCK(inner, &op->regions[r]) fix_dims(m, inner, n);
         int64_t dim;
-        if (op->kind != IR_TENSOR_DIM || !ir_value_constant_int(ir_op_operand(op, 1), &dim)) continue;
+        if (op->kind != IR_TENSOR_DIM || !ir_value_constant_int(ir_op_operand(op, 1), &dim))
+            continue;
         const IrType *type = ir_op_operand(op, 0)->type;
         if (dim < 0 || dim >= type->rank || type->shape[dim] != IR_DYNAMIC) continue;
         ir_value_replace_all(ir_op_result(op, 0), n);
@@ -130,10 +131,10 @@ static IrOp *clone_func(Split *s, IrOp *func) {
     FOR_EACH_OP_SAFE(op, body) fix_op(s, op, n);
     // A cast between equal types says nothing any more.
     FOR_EACH_OP_SAFE(op, body)
-        if (op->kind == IR_TENSOR_CAST && ir_op_operand(op, 0)->type == op->results[0].type) {
-            ir_value_replace_all(ir_op_result(op, 0), ir_op_operand(op, 0));
-            ir_op_erase(m, op);
-        }
+    if (op->kind == IR_TENSOR_CAST && ir_op_operand(op, 0)->type == op->results[0].type) {
+        ir_value_replace_all(ir_op_result(op, 0), ir_op_operand(op, 0));
+        ir_op_erase(m, op);
+    }
     ir_func_update_type(m, clone);
     return clone;
 }
@@ -144,8 +145,8 @@ Status pass_split_buckets(IrModule *m, DiagSink *sink) {
     IrOp *originals[256];
     uint32_t num_originals = 0;
     FOR_EACH_OP(func, ir_module_body(m))
-        if (func->kind == IR_FUNC_FUNC && ir_func_body(func) && num_originals < ARRAY_LEN(originals))
-            originals[num_originals++] = func;
+    if (func->kind == IR_FUNC_FUNC && ir_func_body(func) && num_originals < ARRAY_LEN(originals))
+        originals[num_originals++] = func;
     for (uint32_t b = 0; b < config.num_buckets; b++) {
         Split s = {.m = m, .bucket = config.buckets[b]};
         for (uint32_t i = 0; i < num_originals; i++) {

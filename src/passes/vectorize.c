@@ -1,6 +1,7 @@
-// vectorize: kernels become loops and vectors for the CPU level of the module (ingot.target). Matrix products
-// and attention have schedules of their own (vectorize_matmul.c, vectorize_attention.c); everything else goes
-// through the general lowering of structured ops (lower_linalg.h).
+// vectorize: kernels become loops and vectors for the CPU level of the module (ingot.target).
+// Matrix products and attention have schedules of their own (vectorize_matmul.c,
+// vectorize_attention.c); everything else goes through the general lowering of structured ops
+// (lower_linalg.h).
 //
 // Needs: scheduled.  Keeps: planned.  Exact but for the order of sums each schedule states.
 #include "passes/vectorize.h"
@@ -13,10 +14,12 @@
 IrValue *vec_root(IrValue *memref) {
     while (memref->def_op) {
         switch (memref->def_op->kind) {
-        case IR_MEMREF_SUBVIEW: case IR_MEMREF_EXPAND_SHAPE: case IR_MEMREF_COLLAPSE_SHAPE:
-        case IR_MEMREF_REINTERPRET_CAST: case IR_MEMREF_CAST: case IR_MEMREF_ASSUME_ALIGNMENT:
-            memref = ir_op_operand(memref->def_op, 0);
-            break;
+        case IR_MEMREF_SUBVIEW:
+        case IR_MEMREF_EXPAND_SHAPE:
+        case IR_MEMREF_COLLAPSE_SHAPE:
+        case IR_MEMREF_REINTERPRET_CAST:
+        case IR_MEMREF_CAST:
+        case IR_MEMREF_ASSUME_ALIGNMENT: memref = ir_op_operand(memref->def_op, 0); break;
         default: return memref;
         }
     }
@@ -32,18 +35,24 @@ IrValue *vec_splat(Vectorizer *v, IrValue *scalar) {
 }
 
 Status vec_refuse(Vectorizer *v, const char *what) {
-    return diag_error(v->sink, DIAG_P0005, ir_loc_span(v->kernel->loc), "kernel @%s: no schedule for %s",
-                      ir_symbol_name(v->kernel), what);
+    return diag_error(v->sink, DIAG_P0005, ir_loc_span(v->kernel->loc),
+                      "kernel @%s: no schedule for %s", ir_symbol_name(v->kernel), what);
 }
 
-IrValue *vec_arg(const Vectorizer *v, uint32_t i) { return ir_func_body(v->kernel)->args[i]; }
+IrValue *vec_arg(const Vectorizer *v, uint32_t i) {
+    return ir_func_body(v->kernel)->args[i];
+}
 
 static IrValue *arg_from_end(const Vectorizer *v, uint32_t i) {
     IrBlock *body = ir_func_body(v->kernel);
     return body->args[body->num_args - i];
 }
-IrValue *vec_tile_begin(const Vectorizer *v) { return arg_from_end(v, 2); }
-IrValue *vec_tile_end(const Vectorizer *v) { return arg_from_end(v, 1); }
+IrValue *vec_tile_begin(const Vectorizer *v) {
+    return arg_from_end(v, 2);
+}
+IrValue *vec_tile_end(const Vectorizer *v) {
+    return arg_from_end(v, 1);
+}
 IrValue *vec_num_valid(const Vectorizer *v) {
     IrBlock *body = ir_func_body(v->kernel);
     BUG_IF(body->num_args < 3, "kernel without a row count");
@@ -58,12 +67,16 @@ static IrValue *clone_constant(Vectorizer *v, const IrOp *op) {
     for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(bits >> (8 * i));
     const IrType *type = vec_type(v, elem);
     IrNamedAttr attr = {"value", ir_attr_dense(v->m, type, bytes, ir_type_bytes(elem), true)};
-    IrOp *made = build_op_full(&v->b, &(IrOpSpec){.kind = IR_ARITH_CONSTANT, .num_results = 1,
-                                                  .result_types = &type, .num_attrs = 1, .attrs = &attr});
+    IrOp *made = build_op_full(&v->b, &(IrOpSpec){.kind = IR_ARITH_CONSTANT,
+                                                  .num_results = 1,
+                                                  .result_types = &type,
+                                                  .num_attrs = 1,
+                                                  .attrs = &attr});
     return ir_op_result(made, 0);
 }
 
-// The vector of a scalar value of a body, computed on demand; NULL if an op on the way is not elementwise.
+// The vector of a scalar value of a body, computed on demand; NULL if an op on the way is not
+// elementwise.
 static IrValue *vector_of(Vectorizer *v, IrValue *scalar, IrValueMap *map) {
     IrValue *known = ir_value_map_get(map, scalar);
     if (known != scalar) return known;
@@ -75,20 +88,22 @@ static IrValue *vector_of(Vectorizer *v, IrValue *scalar, IrValueMap *map) {
         return known;
     }
     IrValue *operands[4];
-    if (op->num_operands > 4 || op->num_results != 1 || !(ir_op_info(op->kind)->traits & IR_ELEMENTWISE))
+    if (op->num_operands > 4 || op->num_results != 1 ||
+        !(ir_op_info(op->kind)->traits & IR_ELEMENTWISE))
         return NULL;
     for (uint32_t i = 0; i < op->num_operands; i++) {
         operands[i] = vector_of(v, ir_op_operand(op, i), map);
         if (!operands[i]) return NULL;
     }
     const IrType *type = vec_type(v, scalar->type);
-    IrOp *made = build_op_full(&v->b, &(IrOpSpec){.kind = op->kind == IR_MATH_FMA ? IR_VECTOR_FMA : op->kind,
-                                                  .num_operands = op->num_operands,
-                                                  .operands = operands,
-                                                  .num_results = 1,
-                                                  .result_types = &type,
-                                                  .num_attrs = op->num_attrs,
-                                                  .attrs = op->attrs});
+    IrOp *made =
+        build_op_full(&v->b, &(IrOpSpec){.kind = op->kind == IR_MATH_FMA ? IR_VECTOR_FMA : op->kind,
+                                         .num_operands = op->num_operands,
+                                         .operands = operands,
+                                         .num_results = 1,
+                                         .result_types = &type,
+                                         .num_attrs = op->num_attrs,
+                                         .attrs = op->attrs});
     ir_value_map_set(map, scalar, ir_op_result(made, 0));
     return ir_op_result(made, 0);
 }
@@ -108,15 +123,20 @@ void schedule_write(IrModule *m, IrOp *kernel, const Schedule *s) {
 bool schedule_read(const IrOp *kernel, Schedule *out_s) {
     const IrAttr *dict = ir_op_attr(kernel, "ingot.schedule");
     if (!dict || dict->kind != IR_ATTR_DICT) return false;
-    const IrAttr *lanes = ir_attr_dict_find(dict, "lanes"), *rows = ir_attr_dict_find(dict, "row_tile");
+    const IrAttr *lanes = ir_attr_dict_find(dict, "lanes"),
+                 *rows = ir_attr_dict_find(dict, "row_tile");
     if (!lanes || !rows || lanes->kind != IR_ATTR_INT || rows->kind != IR_ATTR_INT) return false;
     if ((lanes->i != 8 && lanes->i != 16) || rows->i < 1 || rows->i > 32) return false;
     *out_s = (Schedule){.lanes = lanes->i, .row_tile = rows->i};
     return true;
 }
 
-static Status vectorize_kernel(IrModule *m, IrOp *kernel, const char *kind, CpuLevel level, DiagSink *sink) {
-    Vectorizer v = {.m = m, .sink = sink, .level = level, .kernel = kernel,
+static Status vectorize_kernel(IrModule *m, IrOp *kernel, const char *kind, CpuLevel level,
+                               DiagSink *sink) {
+    Vectorizer v = {.m = m,
+                    .sink = sink,
+                    .level = level,
+                    .kernel = kernel,
                     .features = cpu_level_info(level)->required};
     if (!schedule_read(kernel, &v.s)) return vec_refuse(&v, "the numbers in ingot.schedule");
     v.f32 = ir_type_f32(m);
@@ -127,8 +147,9 @@ static Status vectorize_kernel(IrModule *m, IrOp *kernel, const char *kind, CpuL
     v.vi32 = vec_type(&v, v.i32);
     TRY(str_equal(kind, "matmul") ? vectorize_matmul(&v) : vectorize_attention(&v));
     ir_op_set_attr(m, kernel, "ingot.schedule", NULL);
-    ir_op_set_attr(m, kernel, "ingot.primitive",
-                   ir_attr_string(m, arena_printf(&m->arena, "vector<%lldxf32>", (long long)v.s.lanes)));
+    ir_op_set_attr(
+        m, kernel, "ingot.primitive",
+        ir_attr_string(m, arena_printf(&m->arena, "vector<%lldxf32>", (long long)v.s.lanes)));
     return STATUS_OK;
 }
 

@@ -1,4 +1,5 @@
-// Shared by the files of the vectorize pass: reading a bufferised kernel and the numbers of the schedule.
+// Shared by the files of the vectorize pass: reading a bufferised kernel and the numbers of the
+// schedule.
 #ifndef INGOT_PASSES_VECTORIZE_H
 #define INGOT_PASSES_VECTORIZE_H
 
@@ -7,8 +8,9 @@
 
 // loop-schedule's choice, kept on the kernel as ingot.schedule.
 typedef struct Schedule {
-    int64_t lanes;      // f32 lanes of a vector
-    int64_t row_tile;   // rows of the left operand (matmul) or queries (attention) in registers at once
+    int64_t lanes; // f32 lanes of a vector
+    int64_t
+        row_tile; // rows of the left operand (matmul) or queries (attention) in registers at once
 } Schedule;
 
 void schedule_write(IrModule *m, IrOp *kernel, const Schedule *s);
@@ -28,9 +30,9 @@ typedef struct Vectorizer {
 
 // The argument or allocation behind views of it.
 IrValue *vec_root(IrValue *memref);
-// Copies the elementwise ops of a scalar body as vector ops of v->s.lanes lanes. map gives the vectors of the
-// body's arguments (and of results already known, which are not computed again). Returns the value yielded.
-// NULL, with a diagnostic, if an op is not elementwise.
+// Copies the elementwise ops of a scalar body as vector ops of v->s.lanes lanes. map gives the
+// vectors of the body's arguments (and of results already known, which are not computed again).
+// Returns the value yielded. NULL, with a diagnostic, if an op is not elementwise.
 IrValue *vec_clone_body(Vectorizer *v, IrBlock *body, IrValueMap *map);
 const IrType *vec_type(Vectorizer *v, const IrType *elem);
 IrValue *vec_splat(Vectorizer *v, IrValue *scalar); // to v->s.lanes

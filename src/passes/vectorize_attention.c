@@ -1,6 +1,7 @@
-// The schedule of causal attention over KV pages, with an online softmax. A tile is one KV head and a block of
-// tokens; the query rows of the block (tokens x query heads of the group) are taken row_tile at a time, so that
-// each key and value is loaded once for several rows. Keys are visited in blocks of `unroll` vectors:
+// The schedule of causal attention over KV pages, with an online softmax. A tile is one KV head and
+// a block of tokens; the query rows of the block (tokens x query heads of the group) are taken
+// row_tile at a time, so that each key and value is loaded once for several rows. Keys are visited
+// in blocks of `unroll` vectors:
 //
 //   for block of keys (ascending)
 //     s = scale * (q . k), masked beyond the row's position      keys across lanes, d ascending
@@ -8,9 +9,9 @@
 //     l = l * c + p (per lane);  acc = acc * c + p . V            d across lanes, keys ascending
 //   out = acc / sum(l)
 //
-// What a row computes does not depend on its neighbours: a block that is masked for a row multiplies its sums
-// by exp(0) = 1 and adds 0. Token blocks are dealt from both ends, as later ones see more keys. The scale and
-// the mask are read from the reference body.
+// What a row computes does not depend on its neighbours: a block that is masked for a row
+// multiplies its sums by exp(0) = 1 and adds 0. Token blocks are dealt from both ends, as later
+// ones see more keys. The scale and the mask are read from the reference body.
 #include <math.h>
 #include <string.h>
 
@@ -23,9 +24,9 @@ typedef struct Attention {
     IrValue *q, *pages, *keys, *values, *out, *start, *num_valid;
     const IrAttr *scale;
     int64_t heads, group, depth, page_len, num_rows, unroll, block_len;
-    IrValue *head;                   // KV head of the tile
+    IrValue *head;                                                        // KV head of the tile
     IrValue *token[MAX_ROWS], *query_head[MAX_ROWS], *position[MAX_ROWS]; // position as i32
-    IrValue *acc, *weights;          // scratch [rows, depth], [rows, block_len]
+    IrValue *acc, *weights; // scratch [rows, depth], [rows, block_len]
 } Attention;
 
 // ---- reading the kernel
@@ -36,7 +37,8 @@ static const IrAttr *find_scale(const IrOp *kernel, bool *out_masked) {
         const IrAttr *scale = NULL;
         bool compares = false, selects = false;
         FOR_EACH_OP(inner, ir_op_block(op, 0)) {
-            compares |= inner->kind == IR_ARITH_CMPI && str_equal(ir_op_attr(inner, "predicate")->str, "ule");
+            compares |= inner->kind == IR_ARITH_CMPI &&
+                        str_equal(ir_op_attr(inner, "predicate")->str, "ule");
             selects |= inner->kind == IR_ARITH_SELECT;
             if (inner->kind == IR_ARITH_MULF) scale = ir_value_constant(ir_op_operand(inner, 1));
         }
@@ -58,7 +60,8 @@ static Status read_kernel(Attention *a) {
     a->start = body->args[5];
     a->num_valid = body->args[6];
     const IrType *q = a->q->type, *k = a->keys->type, *value = a->values->type;
-    if (q->rank != 4 || k->rank != 4 || value->rank != 4 || a->out->type != q || a->pages->type->rank != 1)
+    if (q->rank != 4 || k->rank != 4 || value->rank != 4 || a->out->type != q ||
+        a->pages->type->rank != 1)
         return vec_refuse(a->v, "attention over operands of this rank");
     a->heads = q->shape[1];
     a->group = q->shape[2];
@@ -69,7 +72,8 @@ static Status read_kernel(Attention *a) {
         return vec_refuse(a->v, "a KV cache of this layout");
     bool is_masked = false;
     a->scale = find_scale(a->v->kernel, &is_masked);
-    if (!a->scale || !is_masked) return vec_refuse(a->v, "attention without a scale and a causal mask");
+    if (!a->scale || !is_masked)
+        return vec_refuse(a->v, "attention without a scale and a causal mask");
     int64_t lanes = a->v->s.lanes;
     if (a->depth % lanes != 0 || a->page_len % lanes != 0)
         return vec_refuse(a->v, "a head size or page length that is no multiple of the vector");
@@ -81,11 +85,15 @@ static Status read_kernel(Attention *a) {
 
 // ---- small things
 
-static IrValue *vector_constant(Vectorizer *v, const IrType *type, const void *data, size_t len, bool splat) {
+static IrValue *vector_constant(Vectorizer *v, const IrType *type, const void *data, size_t len,
+                                bool splat) {
     IrNamedAttr attr = {"value", ir_attr_dense(v->m, type, data, len, splat)};
-    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_ARITH_CONSTANT, .num_results = 1,
-                                                         .result_types = &type, .num_attrs = 1,
-                                                         .attrs = &attr}), 0);
+    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_ARITH_CONSTANT,
+                                                         .num_results = 1,
+                                                         .result_types = &type,
+                                                         .num_attrs = 1,
+                                                         .attrs = &attr}),
+                        0);
 }
 
 static IrValue *lane_numbers(Vectorizer *v) {
@@ -104,7 +112,9 @@ static IrValue *scale_vector(Attention *a) {
 }
 
 static IrValue *to_f32(Vectorizer *v, IrValue *vector) {
-    return vector->type->elem->kind == IR_TYPE_F32 ? vector : build_cast(&v->b, IR_ARITH_EXTF, vector, v->vf32);
+    return vector->type->elem->kind == IR_TYPE_F32
+               ? vector
+               : build_cast(&v->b, IR_ARITH_EXTF, vector, v->vf32);
 }
 
 static IrValue *reduce(Vectorizer *v, const char *kind, IrValue *vector) {
@@ -116,28 +126,35 @@ static IrValue *reduce(Vectorizer *v, const char *kind, IrValue *vector) {
                                                          .num_results = 1,
                                                          .result_types = &f32,
                                                          .num_attrs = 1,
-                                                         .attrs = &attr}), 0);
+                                                         .attrs = &attr}),
+                        0);
 }
 
 static IrValue *alloca_f32(Vectorizer *v, int64_t rows, int64_t columns) {
     const int64_t shape[] = {rows, columns};
     const IrType *type = ir_type_memref(v->m, 2, shape, v->f32);
     IrNamedAttr attr = {"alignment", ir_attr_i64(v->m, 64)};
-    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_ALLOCA, .num_results = 1,
-                                                         .result_types = &type, .num_attrs = 1,
-                                                         .attrs = &attr}), 0);
+    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_ALLOCA,
+                                                         .num_results = 1,
+                                                         .result_types = &type,
+                                                         .num_attrs = 1,
+                                                         .attrs = &attr}),
+                        0);
 }
 
 static IrValue *binary(Attention *a, IrOpKind kind, IrValue *x, IrValue *y) {
     return build_binary(&a->v->b, kind, x, y);
 }
 
-static IrValue *index_const(Attention *a, int64_t value) { return build_index(&a->v->b, value); }
+static IrValue *index_const(Attention *a, int64_t value) {
+    return build_index(&a->v->b, value);
+}
 
 // ---- one block of keys
 
 // scores[r][u] += q[r, d] * k[d, keys of vector u]
-static void emit_scores(Attention *a, IrValue *page, IrValue *slot, IrValue *scores[MAX_ROWS][MAX_UNROLL]) {
+static void emit_scores(Attention *a, IrValue *page, IrValue *slot,
+                        IrValue *scores[MAX_ROWS][MAX_UNROLL]) {
     Vectorizer *v = a->v;
     IrValue *flat[MAX_ROWS * MAX_UNROLL];
     uint32_t n = 0;
@@ -153,7 +170,8 @@ static void emit_scores(Attention *a, IrValue *page, IrValue *slot, IrValue *sco
         IrValue *d = build_add_index(&v->b, body.block->args[0], s), *keys[MAX_UNROLL];
         for (int64_t u = 0; u < a->unroll; u++) {
             IrValue *at[] = {page, a->head, d, build_add_index(&v->b, slot, u * v->s.lanes)};
-            keys[u] = to_f32(v, build_vector_load(&v->b, vec_type(v, a->keys->type->elem), a->keys, 4, at));
+            keys[u] = to_f32(
+                v, build_vector_load(&v->b, vec_type(v, a->keys->type->elem), a->keys, 4, at));
         }
         for (int64_t r = 0; r < a->num_rows; r++) {
             IrValue *at[] = {a->token[r], a->head, a->query_head[r], d};
@@ -190,8 +208,10 @@ static void mask_scores(Attention *a, IrValue *first_key, IrValue *scores[MAX_RO
     }
 }
 
-// Updates the running maximum and sum of row r and stores its weights; returns the correction factor.
-static IrValue *emit_softmax(Attention *a, int64_t r, IrValue **scores, IrValue **max, IrValue **sum) {
+// Updates the running maximum and sum of row r and stores its weights; returns the correction
+// factor.
+static IrValue *emit_softmax(Attention *a, int64_t r, IrValue **scores, IrValue **max,
+                             IrValue **sum) {
     Vectorizer *v = a->v;
     IrValue *top = scores[0];
     for (int64_t u = 1; u < a->unroll; u++) top = binary(a, IR_ARITH_MAXIMUMF, top, scores[u]);
@@ -209,9 +229,10 @@ static IrValue *emit_softmax(Attention *a, int64_t r, IrValue **scores, IrValue 
     return correction;
 }
 
-// acc[r, d..] = acc * correction + sum over keys of weight * value, for num vectors of d from depth.
-static void emit_values(Attention *a, IrValue *page, IrValue *slot, IrValue **corrections, int64_t depth,
-                        int64_t num) {
+// acc[r, d..] = acc * correction + sum over keys of weight * value, for num vectors of d from
+// depth.
+static void emit_values(Attention *a, IrValue *page, IrValue *slot, IrValue **corrections,
+                        int64_t depth, int64_t num) {
     Vectorizer *v = a->v;
     IrValue *acc[MAX_ROWS * MAX_DEPTH_VECTORS];
     uint32_t n = 0;
@@ -230,7 +251,8 @@ static void emit_values(Attention *a, IrValue *page, IrValue *slot, IrValue **co
     IrValue *row = build_binary(&v->b, IR_ARITH_ADDI, slot, j);
     for (int64_t i = 0; i < num; i++) {
         IrValue *at[] = {page, a->head, row, index_const(a, depth + i * v->s.lanes)};
-        values[i] = to_f32(v, build_vector_load(&v->b, vec_type(v, a->values->type->elem), a->values, 4, at));
+        values[i] = to_f32(
+            v, build_vector_load(&v->b, vec_type(v, a->values->type->elem), a->values, 4, at));
     }
     for (int64_t r = 0; r < a->num_rows; r++) {
         IrValue *at[] = {index_const(a, r), j};
@@ -264,7 +286,8 @@ static void emit_block(Attention *a, IrValue *first_key, IrValue **state) {
         corrections[r] = emit_softmax(a, r, scores[r], &state[r], &state[a->num_rows + r]);
     int64_t vectors = a->depth / v->s.lanes;
     for (int64_t i = 0; i < vectors; i += MAX_DEPTH_VECTORS)
-        emit_values(a, page, slot, corrections, i * v->s.lanes, MIN(vectors - i, (int64_t)MAX_DEPTH_VECTORS));
+        emit_values(a, page, slot, corrections, i * v->s.lanes,
+                    MIN(vectors - i, (int64_t)MAX_DEPTH_VECTORS));
 }
 
 // ---- one group of query rows
@@ -292,8 +315,10 @@ static void store_rows(Attention *a, IrValue **state) {
     }
 }
 
-// Rows first_row .. + num_rows of the block of tokens from first_token; rows past the last are taken twice.
-static void emit_rows(Attention *a, IrValue *first_token, IrValue *first_row, IrValue *num_block_rows) {
+// Rows first_row .. + num_rows of the block of tokens from first_token; rows past the last are
+// taken twice.
+static void emit_rows(Attention *a, IrValue *first_token, IrValue *first_row,
+                      IrValue *num_block_rows) {
     Vectorizer *v = a->v;
     IrValue *last_row = binary(a, IR_ARITH_SUBI, num_block_rows, index_const(a, 1));
     IrValue *group = index_const(a, a->group), *last_position = NULL;
@@ -313,7 +338,8 @@ static void emit_rows(Attention *a, IrValue *first_token, IrValue *first_row, Ir
     }
     Builder outer = v->b, body;
     IrValue *end = build_add_index(&outer, last_position, 1);
-    IrOp *loop = build_for(&outer, build_index(&outer, 0), end, build_index(&outer, a->block_len), n, state, &body);
+    IrOp *loop = build_for(&outer, build_index(&outer, 0), end, build_index(&outer, a->block_len),
+                           n, state, &body);
     for (uint32_t i = 0; i < n; i++) state[i] = body.block->args[1 + i];
     v->b = body;
     emit_block(a, body.block->args[0], state);
@@ -354,7 +380,8 @@ Status vectorize_attention(Vectorizer *v) {
     IrValue *tokens = binary(&a, IR_ARITH_MINUI, left, index_const(&a, TOKENS));
     IrValue *num_block_rows = binary(&a, IR_ARITH_MULI, tokens, index_const(&a, a.group));
     tiles = v->b;
-    build_for(&tiles, build_index(&tiles, 0), num_block_rows, build_index(&tiles, a.num_rows), 0, NULL, &rows);
+    build_for(&tiles, build_index(&tiles, 0), num_block_rows, build_index(&tiles, a.num_rows), 0,
+              NULL, &rows);
     v->b = rows;
     emit_rows(&a, first_token, rows.block->args[0], num_block_rows);
     build_yield(&v->b, IR_SCF_YIELD, 0, NULL);

@@ -1,13 +1,16 @@
-// The schedule of matrix products with weights. A tile is 16 columns of the result (16 rows of the weight),
-// taken as 16 / lanes vectors; row_tile rows of the left operand are accumulated in registers over the whole
-// of K, then the epilogue runs on them and they are stored. Lane l of a vector is output row l of the tile, so
-// no sum crosses lanes: each output is summed over k in ascending order (blocks in ascending order; inside a
-// block of integer codes the order does not matter), whatever the number of rows, tiles or workers.
+// The schedule of matrix products with weights. A tile is 16 columns of the result (16 rows of the
+// weight), taken as 16 / lanes vectors; row_tile rows of the left operand are accumulated in
+// registers over the whole of K, then the epilogue runs on them and they are stored. Lane l of a
+// vector is output row l of the tile, so no sum crosses lanes: each output is summed over k in
+// ascending order (blocks in ascending order; inside a block of integer codes the order does not
+// matter), whatever the number of rows, tiles or workers.
 //
 //   for tile in [tile_begin, tile_end)
-//     for rows m .. m + row_tile                 (the last group is moved back to end at the last row)
+//     for rows m .. m + row_tile                 (the last group is moved back to end at the last
+//     row)
 //       for each operand of the epilogue that is a product, for each vector of the tile
-//         for block b: load codes; acc = zero point; acc += dot4(code, x) ...; sum = scale body(acc, ...)
+//         for block b: load codes; acc = zero point; acc += dot4(code, x) ...; sum = scale
+//         body(acc, ...)
 //       y = epilogue(sums, other operands); store
 #include <string.h>
 
@@ -21,26 +24,26 @@ typedef enum Form { FORM_I8, FORM_WEIGHTS, FORM_FLOAT } Form;
 typedef struct Matmul {
     Vectorizer *v;
     Form form;
-    IrOp *product, *scale, *epilogue; // scale only with FORM_I8; epilogue may be NULL
-    IrValue *x, *codes;               // arguments
-    IrValue *x_flat;                  // x as [M, K]
-    IrValue *codes_flat;              // [NT, KB, Q, 64], or [NT, K, 16]
-    bool is_nibble, saturates;        // saturates: codes above 7 bits
+    IrOp *product, *scale, *epilogue;            // scale only with FORM_I8; epilogue may be NULL
+    IrValue *x, *codes;                          // arguments
+    IrValue *x_flat;                             // x as [M, K]
+    IrValue *codes_flat;                         // [NT, KB, Q, 64], or [NT, K, 16]
+    bool is_nibble, saturates;                   // saturates: codes above 7 bits
     int64_t rows, blocks, block_len, num_groups; // of 4 codes: Q
-    IrValue *out, *product_root;      // where results go; where the reference body keeps the product
-    IrValue *out_flat;                // out as [M, N]
+    IrValue *out, *product_root; // where results go; where the reference body keeps the product
+    IrValue *out_flat;           // out as [M, N]
     // the point being emitted
-    IrValue *tile;                    // tile of the weight
-    int64_t lane_offset;              // first row of the vector in the tile
+    IrValue *tile;       // tile of the weight
+    int64_t lane_offset; // first row of the vector in the tile
     IrValue *row[MAX_ROWS];
-    int64_t num_rows;                 // row_tile
+    int64_t num_rows; // row_tile
 } Matmul;
 
 // ---- reading the kernel
 
 static IrOp *find_form(IrOp *kernel, const char *form) {
     FOR_EACH_OP(op, ir_func_body(kernel))
-        if (contraction_is(op, form)) return op;
+    if (contraction_is(op, form)) return op;
     return NULL;
 }
 
@@ -78,7 +81,7 @@ static bool is_plain_nibble(const IrValue *code, const IrValue *byte) {
 
 static IrOp *code_extension(const IrOp *product) {
     FOR_EACH_OP(op, ir_op_block(product, 0))
-        if (op->kind == IR_ARITH_EXTUI) return op;
+    if (op->kind == IR_ARITH_EXTUI) return op;
     return NULL;
 }
 
@@ -128,7 +131,8 @@ static Status read_kernel(Matmul *mm) {
         return vec_refuse(mm->v, "a contraction whose operands are computed in the kernel");
     mm->rows = mm->x->type->shape[0];
     mm->num_rows = mm->v->s.row_tile;
-    if (mm->out->type->rank < 2 || mm->out->type->rank > 3 || mm->num_rows > mm->rows || mm->num_rows > MAX_ROWS)
+    if (mm->out->type->rank < 2 || mm->out->type->rank > 3 || mm->num_rows > mm->rows ||
+        mm->num_rows > MAX_ROWS)
         return vec_refuse(mm->v, "a result of this shape");
     if (mm->form != FORM_FLOAT) return read_codes(mm);
     mm->blocks = mm->codes->type->shape[1];
@@ -146,16 +150,21 @@ static IrValue *intrinsic(Vectorizer *v, const char *name, uint32_t n, IrValue *
                                                          .num_results = 1,
                                                          .result_types = &type,
                                                          .num_attrs = 1,
-                                                         .attrs = &attr}), 0);
+                                                         .attrs = &attr}),
+                        0);
 }
 
 static IrValue *splat_const(Vectorizer *v, int64_t value, const IrType *vector) {
     uint8_t bytes[8];
     for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)((uint64_t)value >> (8 * i));
-    IrNamedAttr attr = {"value", ir_attr_dense(v->m, vector, bytes, ir_type_bytes(vector->elem), true)};
-    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_ARITH_CONSTANT, .num_results = 1,
-                                                         .result_types = &vector, .num_attrs = 1,
-                                                         .attrs = &attr}), 0);
+    IrNamedAttr attr = {"value",
+                        ir_attr_dense(v->m, vector, bytes, ir_type_bytes(vector->elem), true)};
+    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_ARITH_CONSTANT,
+                                                         .num_results = 1,
+                                                         .result_types = &vector,
+                                                         .num_attrs = 1,
+                                                         .attrs = &attr}),
+                        0);
 }
 
 static const IrType *int_vector(Vectorizer *v, int64_t lanes, uint32_t width) {
@@ -169,8 +178,8 @@ static IrValue *cast_vector(Vectorizer *v, IrValue *value, const IrType *type) {
 static IrValue *multiply_add_pairs(Vectorizer *v, IrValue *a16, IrValue *b16) {
     bool is_wide = v->s.lanes == 16;
     IrValue *operands[] = {a16, b16};
-    return intrinsic(v, is_wide ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd", 2, operands,
-                     v->vi32);
+    return intrinsic(v, is_wide ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd", 2,
+                     operands, v->vi32);
 }
 
 // codes: bytes; x: one i32 (4 signed bytes) in every lane, as bytes.
@@ -179,22 +188,25 @@ static IrValue *dot4(Matmul *mm, IrValue *acc, IrValue *codes, IrValue *x) {
     bool is_wide = v->s.lanes == 16;
     if (v->features & (CPU_HAS_AVX512VNNI | CPU_HAS_AVXVNNI)) {
         IrValue *operands[] = {acc, codes, x};
-        return intrinsic(v, is_wide ? "llvm.x86.avx512.vpdpbusd.512" : "llvm.x86.avx512.vpdpbusd.256", 3,
-                         operands, v->vi32);
+        return intrinsic(v,
+                         is_wide ? "llvm.x86.avx512.vpdpbusd.512" : "llvm.x86.avx512.vpdpbusd.256",
+                         3, operands, v->vi32);
     }
     const IrType *i16 = int_vector(v, v->s.lanes * 2, 16);
     IrValue *sum;
     if (!mm->saturates) { // codes of 4 bits: a pair of products is at most 2 * 15 * 128
         IrValue *operands[] = {codes, x};
-        IrValue *pairs = intrinsic(
-            v, is_wide ? "llvm.x86.avx512.pmaddubs.w.512" : "llvm.x86.avx2.pmadd.ub.sw", 2, operands, i16);
+        IrValue *pairs =
+            intrinsic(v, is_wide ? "llvm.x86.avx512.pmaddubs.w.512" : "llvm.x86.avx2.pmadd.ub.sw",
+                      2, operands, i16);
         sum = multiply_add_pairs(v, pairs, splat_const(v, 1, i16));
     } else { // even and odd bytes as 16-bit numbers
         IrValue *c = cast_vector(v, codes, i16), *w = cast_vector(v, x, i16);
         IrValue *eight = splat_const(v, 8, i16);
-        IrValue *even = multiply_add_pairs(
-            v, build_binary(&v->b, IR_ARITH_ANDI, c, splat_const(v, 255, i16)),
-            build_binary(&v->b, IR_ARITH_SHRSI, build_binary(&v->b, IR_ARITH_SHLI, w, eight), eight));
+        IrValue *even =
+            multiply_add_pairs(v, build_binary(&v->b, IR_ARITH_ANDI, c, splat_const(v, 255, i16)),
+                               build_binary(&v->b, IR_ARITH_SHRSI,
+                                            build_binary(&v->b, IR_ARITH_SHLI, w, eight), eight));
         IrValue *odd = multiply_add_pairs(v, build_binary(&v->b, IR_ARITH_SHRUI, c, eight),
                                           build_binary(&v->b, IR_ARITH_SHRSI, w, eight));
         sum = build_binary(&v->b, IR_ARITH_ADDI, even, odd);
@@ -221,7 +233,8 @@ static IrValue *load_x4(Matmul *mm, IrValue *row, IrValue *block, int64_t j) {
     IrValue *bytes = build_vector_load(&v->b, int_vector(v, 4, 8), mm->x_flat, 2, indices);
     const int64_t one = 1, position = 0;
     IrValue *word = cast_vector(v, bytes, ir_type_vector(v->m, 1, &one, v->i32));
-    IrNamedAttr attr = {"static_position", ir_attr_dense_array(v->m, ir_type_int(v->m, 64), 1, &position)};
+    IrNamedAttr attr = {"static_position",
+                        ir_attr_dense_array(v->m, ir_type_int(v->m, 64), 1, &position)};
     const IrType *i32 = v->i32;
     IrValue *scalar = ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_VECTOR_EXTRACT,
                                                                     .num_operands = 1,
@@ -230,13 +243,15 @@ static IrValue *load_x4(Matmul *mm, IrValue *row, IrValue *block, int64_t j) {
                                                                     .result_types = &i32,
                                                                     .num_attrs = 1,
                                                                     .attrs = &attr,
-                                                                    .segments = {1, 0}}), 0);
+                                                                    .segments = {1, 0}}),
+                                   0);
     return cast_vector(v, vec_splat(v, scalar), int_vector(v, v->s.lanes * 4, 8));
 }
 
 static IrValue *load_codes(Matmul *mm, IrValue *block, int64_t group) {
     Vectorizer *v = mm->v;
-    IrValue *indices[] = {mm->tile, block, build_index(&v->b, group), build_index(&v->b, mm->lane_offset * 4)};
+    IrValue *indices[] = {mm->tile, block, build_index(&v->b, group),
+                          build_index(&v->b, mm->lane_offset * 4)};
     return build_vector_load(&v->b, int_vector(v, v->s.lanes * 4, 8), mm->codes_flat, 4, indices);
 }
 
@@ -248,7 +263,8 @@ static IrValue *load_weight_vector(Matmul *mm, IrValue *memref, IrValue *k) {
 }
 
 static IrValue *shift_right(Vectorizer *v, IrValue *vector, int64_t by) {
-    return by == 0 ? vector : build_binary(&v->b, IR_ARITH_SHRUI, vector, splat_const(v, by, vector->type));
+    return by == 0 ? vector
+                   : build_binary(&v->b, IR_ARITH_SHRUI, vector, splat_const(v, by, vector->type));
 }
 
 // High nibbles of bytes: shifted as 16-bit numbers, then masked.
@@ -260,7 +276,8 @@ static IrValue *high_nibbles(Vectorizer *v, IrValue *bytes) {
 
 // ---- one block of each form; sums[i] is updated
 
-static void scale_block(Matmul *mm, IrValue *block, IrValue **dots, IrValue **sums, bool zero_is_in) {
+static void scale_block(Matmul *mm, IrValue *block, IrValue **dots, IrValue **sums,
+                        bool zero_is_in) {
     Vectorizer *v = mm->v;
     IrOp *scale = mm->scale;
     IrBlock *body = ir_op_block(scale, 0);
@@ -275,8 +292,9 @@ static void scale_block(Matmul *mm, IrValue *block, IrValue **dots, IrValue **su
         ir_value_map_init(&map);
         const IrOp *zero_add = NULL;
         FOR_EACH_OP(op, body)
-            if (op->kind == IR_ARITH_ADDI && ir_op_operand(op, 0) == body->args[0]) zero_add = op;
-        ir_value_map_set(&map, zero_is_in && zero_add ? &zero_add->results[0] : body->args[0], dots[r]);
+        if (op->kind == IR_ARITH_ADDI && ir_op_operand(op, 0) == body->args[0]) zero_add = op;
+        ir_value_map_set(&map, zero_is_in && zero_add ? &zero_add->results[0] : body->args[0],
+                         dots[r]);
         for (uint32_t i = 1; i < num_ins; i++) {
             IrValue *arg = vec_root(ir_op_operand(scale, i));
             if (zero_is_in && zero_add && ir_op_operand(zero_add, 1) == body->args[i]) continue;
@@ -294,9 +312,9 @@ static void scale_block(Matmul *mm, IrValue *block, IrValue **dots, IrValue **su
 static IrValue *zero_point_arg(const Matmul *mm) {
     IrBlock *body = ir_op_block(mm->scale, 0);
     FOR_EACH_OP(op, body)
-        if (op->kind == IR_ARITH_ADDI && ir_op_operand(op, 0) == body->args[0] &&
-            !ir_op_operand(op, 1)->def_op)
-            return vec_root(ir_op_operand(mm->scale, ir_op_operand(op, 1)->number));
+    if (op->kind == IR_ARITH_ADDI && ir_op_operand(op, 0) == body->args[0] &&
+        !ir_op_operand(op, 1)->def_op)
+        return vec_root(ir_op_operand(mm->scale, ir_op_operand(op, 1)->number));
     return NULL;
 }
 
@@ -307,7 +325,8 @@ static void block_i8(Matmul *mm, IrValue *block, IrValue **sums) {
     bool two_chains = mm->num_rows == 1; // one row alone would wait for its own sum
     for (int64_t r = 0; r < mm->num_rows; r++) {
         IrValue *indices[] = {mm->row[r], block};
-        dots[r] = zero_arg ? vec_splat(v, load_scalar(mm, zero_arg, 2, indices)) : build_zero(&v->b, v->vi32);
+        dots[r] = zero_arg ? vec_splat(v, load_scalar(mm, zero_arg, 2, indices))
+                           : build_zero(&v->b, v->vi32);
         if (two_chains) second[r] = build_zero(&v->b, v->vi32);
     }
     for (int64_t q = 0; q < mm->num_groups; q++) {
@@ -330,9 +349,10 @@ static void block_i8(Matmul *mm, IrValue *block, IrValue **sums) {
     scale_block(mm, block, dots, sums, zero_arg != NULL);
 }
 
-// sums[r] = body(x[row, k], weight, sums[r]) for one k. The weight's vector, the second factor of the fma in
-// the body, is the same for all rows: it is computed for the first and reused.
-static void fma_step(Matmul *mm, IrValue *code, IrValue *const *shared, IrValue *k, IrValue **sums) {
+// sums[r] = body(x[row, k], weight, sums[r]) for one k. The weight's vector, the second factor of
+// the fma in the body, is the same for all rows: it is computed for the first and reused.
+static void fma_step(Matmul *mm, IrValue *code, IrValue *const *shared, IrValue *k,
+                     IrValue **sums) {
     Vectorizer *v = mm->v;
     IrBlock *body = ir_op_block(mm->product, 0);
     uint32_t num_ins = mm->product->segments[0];
@@ -342,7 +362,8 @@ static void fma_step(Matmul *mm, IrValue *code, IrValue *const *shared, IrValue 
         IrValue *indices[] = {mm->row[r], k};
         IrValueMap map;
         ir_value_map_init(&map);
-        ir_value_map_set(&map, body->args[0], vec_splat(v, load_scalar(mm, mm->x_flat, 2, indices)));
+        ir_value_map_set(&map, body->args[0],
+                         vec_splat(v, load_scalar(mm, mm->x_flat, 2, indices)));
         if (code) ir_value_map_set(&map, ir_op_result(code_extension(mm->product), 0), code);
         for (uint32_t i = 1; i < num_ins; i++)
             if (shared[i]) ir_value_map_set(&map, body->args[i], shared[i]);
@@ -367,8 +388,10 @@ static void block_weights(Matmul *mm, IrValue *block, IrValue **sums) {
             IrValue *words = cast_vector(v, load_codes(mm, block, q), v->vi32);
             for (int64_t i = 0; i < 4; i++) {
                 IrValue *code = shift_right(v, words, 8 * i + 4 * half);
-                code = build_binary(&v->b, IR_ARITH_ANDI, code, splat_const(v, (1 << bits) - 1, v->vi32));
-                fma_step(mm, code, shared, k_index(mm, block, half * mm->block_len / 2 + 4 * q + i), sums);
+                code = build_binary(&v->b, IR_ARITH_ANDI, code,
+                                    splat_const(v, (1 << bits) - 1, v->vi32));
+                fma_step(mm, code, shared, k_index(mm, block, half * mm->block_len / 2 + 4 * q + i),
+                         sums);
             }
         }
 }
@@ -386,15 +409,19 @@ static void emit_sums(Matmul *mm, IrValue **sums) {
     Vectorizer *v = mm->v;
     for (int64_t r = 0; r < mm->num_rows; r++) sums[r] = build_zero(&v->b, v->vf32);
     Builder outer = v->b, body;
-    IrValue *zero = build_index(&outer, 0), *end = build_index(&outer, mm->blocks), *one = build_index(&outer, 1);
+    IrValue *zero = build_index(&outer, 0), *end = build_index(&outer, mm->blocks),
+            *one = build_index(&outer, 1);
     IrOp *loop = build_for(&outer, zero, end, one, (uint32_t)mm->num_rows, sums, &body);
     IrValue *inner[MAX_ROWS];
     for (int64_t r = 0; r < mm->num_rows; r++) inner[r] = body.block->args[1 + r];
     v->b = body;
     IrValue *at = body.block->args[0];
-    if (mm->form == FORM_I8) block_i8(mm, at, inner);
-    else if (mm->form == FORM_WEIGHTS) block_weights(mm, at, inner);
-    else step_float(mm, at, inner);
+    if (mm->form == FORM_I8)
+        block_i8(mm, at, inner);
+    else if (mm->form == FORM_WEIGHTS)
+        block_weights(mm, at, inner);
+    else
+        step_float(mm, at, inner);
     build_yield(&v->b, IR_SCF_YIELD, (uint32_t)mm->num_rows, inner);
     v->b = outer;
     for (int64_t r = 0; r < mm->num_rows; r++) sums[r] = ir_op_result(loop, (uint32_t)r);
@@ -408,9 +435,11 @@ static bool product_offset(const Matmul *mm, IrValue *operand, int64_t *out_colu
         if (!op) return false;
         if (op->kind == IR_MEMREF_SUBVIEW) {
             const IrAttr *offsets = ir_op_attr(op, "static_offsets");
-            if (op->num_operands != 1 || offsets->num_values != 2 || offsets->values[0] != 0) return false;
+            if (op->num_operands != 1 || offsets->num_values != 2 || offsets->values[0] != 0)
+                return false;
             *out_columns += offsets->values[1];
-        } else if (op->kind != IR_MEMREF_COLLAPSE_SHAPE && op->kind != IR_MEMREF_EXPAND_SHAPE) return false;
+        } else if (op->kind != IR_MEMREF_COLLAPSE_SHAPE && op->kind != IR_MEMREF_EXPAND_SHAPE)
+            return false;
         operand = ir_op_operand(op, 0);
     }
     return *out_columns % TILE == 0;
@@ -428,7 +457,8 @@ static Status emit_vector(Matmul *mm, IrValue *tile, int64_t lane_offset) {
         IrValue *operand = mm->epilogue ? ir_op_operand(mm->epilogue, i) : mm->product_root;
         is_product[i] = vec_root(operand) == mm->product_root;
         if (!is_product[i]) continue;
-        if (!product_offset(mm, operand, &offsets[i])) return vec_refuse(v, "a slice of the product like this");
+        if (!product_offset(mm, operand, &offsets[i]))
+            return vec_refuse(v, "a slice of the product like this");
         mm->tile = build_add_index(&v->b, tile, offsets[i] / TILE);
         emit_sums(mm, sums[i]);
     }
@@ -443,8 +473,10 @@ static Status emit_vector(Matmul *mm, IrValue *tile, int64_t lane_offset) {
                 IrValue *value = is_product[i] ? sums[i][r] : NULL;
                 IrValue *operand = ir_op_operand(mm->epilogue, i);
                 if (!value) {
-                    if (operand->def_op) return vec_refuse(v, "an epilogue operand that is a slice");
-                    value = build_vector_load(&v->b, vec_type(v, operand->type->elem), operand, 2, at);
+                    if (operand->def_op)
+                        return vec_refuse(v, "an epilogue operand that is a slice");
+                    value =
+                        build_vector_load(&v->b, vec_type(v, operand->type->elem), operand, 2, at);
                 }
                 ir_value_map_set(&map, body->args[i], value);
             }
@@ -459,12 +491,13 @@ static Status emit_vector(Matmul *mm, IrValue *tile, int64_t lane_offset) {
 }
 
 static Status emit_rows(Matmul *mm, IrValue *tile) {
-    for (int64_t offset = 0; offset < TILE; offset += mm->v->s.lanes) TRY(emit_vector(mm, tile, offset));
+    for (int64_t offset = 0; offset < TILE; offset += mm->v->s.lanes)
+        TRY(emit_vector(mm, tile, offset));
     return STATUS_OK;
 }
 
-// Joins the last dimensions so that `rank` are left: codes [NT, KB, Q, 16, 4] -> [NT, KB, Q, 64], results
-// [M, NT, 16] -> [M, N].
+// Joins the last dimensions so that `rank` are left: codes [NT, KB, Q, 16, 4] -> [NT, KB, Q, 64],
+// results [M, NT, 16] -> [M, N].
 static IrValue *join_last_dims(Vectorizer *v, IrValue *memref, uint32_t rank) {
     const IrType *t = memref->type;
     int64_t shape[8];
@@ -485,7 +518,8 @@ static IrValue *join_last_dims(Vectorizer *v, IrValue *memref, uint32_t rank) {
                                                          .num_results = 1,
                                                          .result_types = &type,
                                                          .num_attrs = 1,
-                                                         .attrs = &attr}), 0);
+                                                         .attrs = &attr}),
+                        0);
 }
 
 // Erases everything before the ops just made.
