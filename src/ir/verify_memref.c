@@ -46,6 +46,18 @@ bool verify_assume_alignment(Verifier *v, const IrOp *op) {
 
 // ---------------------------------------------------------------- views
 
+// The alignment the plan promises for an arena that is viewed, 1 if there is none.
+static int64_t plan_alignment(const IrOp *view) {
+    const IrOp *promise = ir_op_operand(view, 0)->def_op;
+    if (!promise || promise->kind != IR_MEMREF_ASSUME_ALIGNMENT) return 1;
+    const IrValue *arena = promise->num_operands ? ir_op_operand(promise, 0) : NULL;
+    const IrOp *func = arena && !arena->def_op ? ir_block_parent(arena->def_block) : NULL;
+    const IrAttr *alignment = verify_attr(promise, "alignment", IR_ATTR_INT);
+    bool is_arena = func && func->kind == IR_FUNC_FUNC && alignment && alignment->i > 0 &&
+                    ir_func_arg_attr(func, arena->number, "ingot.arena");
+    return is_arena ? alignment->i : 1;
+}
+
 // V3
 bool verify_view(Verifier *v, const IrOp *op) {
     const IrType *src = verify_operand_type(op, 0), *dst = op->results[0].type;
@@ -71,6 +83,13 @@ bool verify_view(Verifier *v, const IrOp *op) {
                            "has the byte offset %lld, which is no multiple of its "
                            "element's %u bytes",
                            (long long)offset, elem_bytes);
+    }
+    if (offset % plan_alignment(op)) {
+        return verify_fail(
+            v, DIAG_I0123, op,
+            "has the byte offset %lld, which is no multiple of the arena's alignment "
+            "of %lld",
+            (long long)offset, (long long)plan_alignment(op));
     }
     if (bytes < 0 || src->shape[0] == IR_DYNAMIC) return true;
     if (__builtin_add_overflow(offset, bytes, &end) || end > src->shape[0]) {

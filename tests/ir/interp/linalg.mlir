@@ -120,3 +120,27 @@ func.func @main() {
 // out: [5,  6,  8,  9]
 // out: Unranked Memref base@ = 0x0 rank = 1 offset = 0 sizes = [4] strides = [1] data =
 // out: [12,  16,  24,  28]
+// -----
+// pack with padding and a permutation of the outer dimensions, and back
+// no-oracle: stock MLIR cannot bufferize linalg.pack
+func.func private @printMemrefI32(tensor<*xi32>)
+func.func @main() {
+  %a = arith.constant dense<[[0, 1, 2], [3, 4, 5], [6, 7, 8]]> : tensor<3x3xi32>
+  %c = arith.constant -1 : i32
+  %e = tensor.empty() : tensor<2x3x2x1xi32>
+  %p = linalg.pack %a padding_value(%c : i32) outer_dims_perm = [1, 0] inner_dims_pos = [1, 0] inner_tiles = [2, 1] into %e : tensor<3x3xi32> -> tensor<2x3x2x1xi32>
+  %f = tensor.empty() : tensor<3x3xi32>
+  %u = linalg.unpack %p outer_dims_perm = [1, 0] inner_dims_pos = [1, 0] inner_tiles = [2, 1] into %f : tensor<2x3x2x1xi32> -> tensor<3x3xi32>
+  %s = tensor.collapse_shape %p [[0, 1, 2, 3]] : tensor<2x3x2x1xi32> into tensor<12xi32>
+  %u0 = tensor.cast %s : tensor<12xi32> to tensor<*xi32>
+  func.call @printMemrefI32(%u0) : (tensor<*xi32>) -> ()
+  %u1 = tensor.cast %u : tensor<3x3xi32> to tensor<*xi32>
+  func.call @printMemrefI32(%u1) : (tensor<*xi32>) -> ()
+  return
+}
+// out: Unranked Memref base@ = 0x0 rank = 1 offset = 0 sizes = [12] strides = [1] data =
+// out: [0,  1,  3,  4,  6,  7,  2,  -1,  5,  -1,  8,  -1]
+// out: Unranked Memref base@ = 0x0 rank = 2 offset = 0 sizes = [3, 3] strides = [3, 1] data =
+// out: [[0,   1,   2],
+// out:  [3,   4,   5],
+// out:  [6,   7,   8]]

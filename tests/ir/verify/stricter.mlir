@@ -329,3 +329,14 @@ func.func @f(%a: tensor<8x63xf32>, %z: tensor<8x2x8x4xf32>, %c: f32, %y: tensor<
   %3 = linalg.unpack %0 outer_dims_perm = [1, 0] inner_dims_pos = [1, 0] inner_tiles = [8, 4] into %a : tensor<8x2x8x4xf32> -> tensor<8x63xf32>
   return
 }
+// -----
+// V3: the alignment the plan promises
+func.func @f(%arena0: memref<256xi8> {ingot.arena}) {
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %arena = memref.assume_alignment %arena0, 64 : memref<256xi8>
+  %a = memref.view %arena[%c64][] : memref<256xi8> to memref<4xf32>
+// expected-error@+1 {{no multiple of the arena's alignment of 64}}
+  %b = memref.view %arena[%c32][] : memref<256xi8> to memref<4xf32>
+  return
+}
