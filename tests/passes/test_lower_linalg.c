@@ -428,6 +428,10 @@ static void test_embed_flat(void **state) {
     (void)state;
     check_file("embed_flat", exact);
 }
+static void test_casts(void **state) {
+    (void)state;
+    check_file("casts", exact);
+}
 // Products of 20 terms below 16 each.
 static void test_conflicts(void **state) {
     (void)state;
@@ -539,8 +543,8 @@ int main(void) {
         cmocka_unit_test(test_embed),         cmocka_unit_test(test_silu),
         cmocka_unit_test(test_repack),        cmocka_unit_test(test_conflicts),
         cmocka_unit_test(test_embed_flat),    cmocka_unit_test(test_repack_decode),
-        cmocka_unit_test(test_calls),         cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_run_twice),
+        cmocka_unit_test(test_calls),         cmocka_unit_test(test_casts),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_run_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
