@@ -233,10 +233,13 @@ uint32_t ir_op_segment_start(const IrOp *op, uint32_t s) {
 static void grow_operands(IrModule *m, IrOp *op) {
     uint32_t capacity = op->operands_capacity ? op->operands_capacity * 2 : 4;
     IrOperand *grown = ARENA_ARRAY(&m->arena, IrOperand, capacity);
-    if (op->num_operands) memcpy(grown, op->operands, op->num_operands * sizeof *grown);
+    // One after the other: a neighbour in the use list may lie in this array too, moved or not.
+    for (uint32_t i = 0; i < op->num_operands; i++) {
+        grown[i] = op->operands[i];
+        relink_moved(&grown[i]);
+    }
     op->operands = grown;
     op->operands_capacity = capacity;
-    for (uint32_t i = 0; i < op->num_operands; i++) relink_moved(&grown[i]);
 }
 
 void ir_op_add_operand(IrModule *m, IrOp *op, uint32_t segment, IrValue *value) {
