@@ -188,19 +188,41 @@ static Status slice_value(Render *render, Scope *scope, const Node *node, Templa
     TextBuilder builder = {0};
     for (size_t i = 0; i < picked->count; i++)
         builder_put_string(&builder, picked->items[i].str, 0, picked->items[i].str->len);
-    *out = builder_take(&render->arena, &builder);
+    *out = value_with_safety(&render->arena, builder_take(&render->arena, &builder),
+                             object.str->is_safe);
     builder_deinit(&builder);
     return STATUS_OK;
 }
 
 // ---------------------------------------------------------------- arithmetic
 
+static void put_escaped(TextBuilder *builder, const TemplateString *str) {
+    static const char from[] = "&<>'\"";
+    static const char *const to[] = {"&amp;", "&lt;", "&gt;", "&#39;", "&#34;"};
+    for (size_t i = 0; i < str->len; i++) {
+        const char *found = memchr(from, str->text[i], sizeof from - 1);
+        if (!found)
+            builder_put_string(builder, str, i, 1);
+        else
+            builder_put(builder, to[found - from], strlen(to[found - from]),
+                        str->marks ? str->marks[i] : 0);
+    }
+}
+
+// Beside a safe string another one is escaped.
 static Status add_strings(Render *render, const TemplateString *a, const TemplateString *b,
                           TemplateValue *out) {
     TextBuilder builder = {0};
-    builder_put_string(&builder, a, 0, a->len);
-    builder_put_string(&builder, b, 0, b->len);
-    *out = builder_take(&render->arena, &builder);
+    bool is_safe = a->is_safe || b->is_safe;
+    if (is_safe && !a->is_safe)
+        put_escaped(&builder, a);
+    else
+        builder_put_string(&builder, a, 0, a->len);
+    if (is_safe && !b->is_safe)
+        put_escaped(&builder, b);
+    else
+        builder_put_string(&builder, b, 0, b->len);
+    *out = value_with_safety(&render->arena, builder_take(&render->arena, &builder), is_safe);
     builder_deinit(&builder);
     return render_step(render, out->str->len > TEMPLATE_MAX_OUTPUT_BYTES ? TEMPLATE_MAX_STEPS : 1);
 }
@@ -232,6 +254,8 @@ static Status repeat(Render *render, TemplateValue value, int64_t count, Templat
     if (status == STATUS_OK)
         *out = value.kind == TEMPLATE_STRING ? builder_take(&render->arena, &builder)
                                              : (TemplateValue){.kind = value.kind, .list = list};
+    if (status == STATUS_OK && value.kind == TEMPLATE_STRING)
+        *out = value_with_safety(&render->arena, *out, value.str->is_safe);
     builder_deinit(&builder);
     return status;
 }

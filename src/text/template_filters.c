@@ -17,6 +17,13 @@ static Status filter_string(Render *render, TemplateValue value, const Args *arg
     return STATUS_OK;
 }
 
+static Status filter_safe(Render *render, TemplateValue value, const Args *args,
+                          TemplateValue *out) {
+    TRY(filter_string(render, value, args, out));
+    *out = value_with_safety(&render->arena, *out, true);
+    return STATUS_OK;
+}
+
 static Status change_case(Render *render, TemplateValue value, const Args *args, CaseChange change,
                           TemplateValue *out) {
     const TemplateString *str = NULL;

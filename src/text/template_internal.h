@@ -164,6 +164,8 @@ struct TemplateString {
     const char *text;
     const uint8_t *marks; // per byte: 1 from the user, 0 from the template; NULL: all 0
     size_t len;
+    bool
+        is_safe; // result of the filter `safe`: + escapes for HTML what is added to it, as in Jinja
 };
 
 struct TemplateList {
@@ -257,7 +259,8 @@ static inline TemplateValue value_float(double f) {
 // template_value.c
 TemplateValue value_slice_text(Arena *arena, const TemplateString *str, size_t start, size_t len);
 TemplateValue value_text(Arena *arena, const char *text); // of the template
-bool value_is_list(TemplateValue value);                  // list or tuple
+TemplateValue value_with_safety(Arena *arena, TemplateValue string, bool is_safe);
+bool value_is_list(TemplateValue value); // list or tuple
 bool value_is_true(TemplateValue value);
 bool value_is_number(TemplateValue value, double *out);   // bool, int, float
 bool value_is_integer(TemplateValue value, int64_t *out); // bool, int

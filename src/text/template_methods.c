@@ -442,6 +442,12 @@ static Method *const METHODS[] = {
 Status template_apply_method(Render *render, const TemplateMethod *method, const Args *args,
                              TemplateValue *out) {
     TemplateValue result = value_none();
+    static const char *const escaping[] = {"replace", "join", "format"};
+    for (size_t i = 0; i < ARRAY_LEN(escaping); i++)
+        if (method->self.kind == TEMPLATE_STRING && method->self.str->is_safe &&
+            method->index == template_find_method(escaping[i]))
+            return render_error(render, "the method \"%s\" of a safe string is not supported",
+                                escaping[i]);
     TRY(METHODS[method->index](render, method->self, args, &result));
     *out = result;
     return STATUS_OK;

@@ -5,7 +5,9 @@
 #include "text/template_internal.h"
 
 // Python's str.isspace: White_Space, and the four separators of ASCII.
-bool char_is_space(uint32_t c) { return utf8_is_space(c) || (c >= 28 && c <= 31); }
+bool char_is_space(uint32_t c) {
+    return utf8_is_space(c) || (c >= 28 && c <= 31);
+}
 
 size_t string_num_chars(const TemplateString *str) {
     size_t count = 0;
@@ -189,7 +191,8 @@ TemplateValue string_change_case(Render *render, const TemplateString *str, Case
         follows_cased = is_cased(step.code_point);
         pos += step.num_bytes;
     }
-    TemplateValue value = builder_take(&render->arena, &builder);
+    TemplateValue value =
+        value_with_safety(&render->arena, builder_take(&render->arena, &builder), str->is_safe);
     builder_deinit(&builder);
     return value;
 }

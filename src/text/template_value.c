@@ -34,9 +34,17 @@ TemplateValue value_text(Arena *arena, const char *text) {
 }
 
 TemplateValue value_slice_text(Arena *arena, const TemplateString *str, size_t start, size_t len) {
-    return string_value(arena, (TemplateString){.text = str->text + start,
-                                                .len = len,
-                                                .marks = str->marks ? str->marks + start : NULL});
+    TemplateString slice = *str;
+    slice.text += start;
+    slice.len = len;
+    if (slice.marks) slice.marks += start;
+    return string_value(arena, slice);
+}
+
+TemplateValue value_with_safety(Arena *arena, TemplateValue string, bool is_safe) {
+    TemplateString str = *string.str;
+    str.is_safe = is_safe;
+    return string_value(arena, str);
 }
 
 TemplateValue template_list(Arena *arena) {

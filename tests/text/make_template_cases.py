@@ -113,6 +113,8 @@ EXPRESSIONS = [
     "dict(a=1, b=2)", "namespace(a=1).a", "1 if missing else 2", "missing ~ 'x'", "missing == missing", "'x' in missing",
     "[1, 2,]", "{'a': 1,}", "(1 if t else 2) + 1", "n is number and s is string", "s is string or missing.x",
     "l | map('abs') | sum", "true + 1", "-t", "f | string", "1e22", "1e-5", "0.0001", "3.0", "-0.0", "1e15", "12345678901234567.0",
+    "s | safe + '<&>\\'\"'", "'<' + (s | safe) + '>'", "('<' | safe) ~ '<'", "('<b>' | safe).upper() + '<'", "('<' | safe) * 2 + '<'",
+    "('<a>' | safe)[1:] + '<'", "('<' | safe | string) + '<'", "[('<' | safe), '<'] | join + '<'", "('<' | safe).strip() + '&'", "('a<b' | safe).split('<')[0] + '<'",
     # Errors.
     "missing.x", "missing + 1", "1 + 'a'", "1 / 0", "1 % 0", "s + 1", "missing()", "n()", "none.x.y", "1 < 'a'", "n in 5", "1 in s",
     "[1, 'a'] | sort", "missing | tojson", "n | length", "s.split('')", "d.a.b.c", "raise_exception('no')", "l[0:1:0]",
@@ -165,4 +167,5 @@ def main():
     print()
 
 
-main()
+if __name__ == "__main__":
+    main()
