@@ -124,7 +124,34 @@ static uint64_t next_random(uint64_t *state) {
     return *state;
 }
 
-// Damages attributes and operands of valid modules; any verdict is right, a crash is not.
+// Gives a result or block argument another type.
+static void damage_type(IrModule *m, IrOp *op, uint64_t *random) {
+    const IrType *f32 = ir_type_f32(m), *i8 = ir_type_int(m, 8), *i32 = ir_type_int(m, 32);
+    const IrType *types[] = {
+        f32,
+        ir_type_float(m, IR_TYPE_BF16),
+        i32,
+        ir_type_int(m, 1),
+        ir_type_index(m),
+        ir_type_vector(m, 1, (int64_t[]){4}, i32),
+        ir_type_vector(m, 2, (int64_t[]){2, 4}, f32),
+        ir_type_tensor(m, 2, (int64_t[]){IR_DYNAMIC, 2}, f32),
+        ir_type_tensor(m, 1, (int64_t[]){4}, i32),
+        ir_type_tensor(m, 0, NULL, f32),
+        ir_type_memref(m, 1, (int64_t[]){4}, i32),
+        ir_type_memref(m, 1, (int64_t[]){IR_DYNAMIC}, i8),
+        ir_type_memref_strided(m, 2, (int64_t[]){2, 2}, i32, (int64_t[]){IR_DYNAMIC, 3}, 4, NULL),
+        ir_type_unranked(m, IR_TYPE_UNRANKED_TENSOR, f32),
+        ir_type_ptr(m)};
+    const IrType *type = types[next_random(random) % ARRAY_LEN(types)];
+    IrBlock *block = op->num_regions ? op->regions[0].first : NULL;
+    if (op->num_results)
+        op->results[next_random(random) % op->num_results].type = type;
+    else if (block && block->num_args)
+        block->args[0]->type = type;
+}
+
+// Damages attributes, operands and types of valid modules; any verdict is right, a crash is not.
 static void damage(IrModule *m, IrOp *op, uint64_t *random) {
     static const char *const names[] = {
         "static_offsets",  "static_sizes",   "reassociation", "dimensions",    "permutation",
@@ -141,7 +168,11 @@ static void damage(IrModule *m, IrOp *op, uint64_t *random) {
         ir_attr_map(m, ir_affine_identity(m, 3)),
         ir_attr_type(m, ir_type_f32(m)),
         ir_attr_unit(m)};
-    uint64_t what = next_random(random) % 4;
+    uint64_t what = next_random(random) % 5;
+    if (what == 4) {
+        damage_type(m, op, random);
+        return;
+    }
     if (what == 0 && op->num_operands > 1) {
         uint32_t a = (uint32_t)(next_random(random) % op->num_operands);
         uint32_t b = (uint32_t)(next_random(random) % op->num_operands);
