@@ -71,11 +71,11 @@ def contexts():
                                     enable_thinking=False)
 
 
-def agrees(environment, source, context, got):
+def agrees(parsed, context, got):
     """Is got (None: refused) what Jinja renders? What is lazy in Python is a list in template_tool, so
     that it renders where Jinja says that a generator is no list."""
     try:
-        return environment.from_string(source).render(**context) == got
+        return parsed.render(**context) == got
     except Exception as error:  # every kind of refusal is one
         return got is None or "generator" in str(error)
 
@@ -83,7 +83,7 @@ def agrees(environment, source, context, got):
 def compare(tool, environment, path, folder):
     """'' if equal, 'unsupported', or the name of the first conversation that differs."""
     with open(path, newline="", encoding="utf-8") as file:
-        source = file.read()
+        parsed = environment.from_string(file.read())
     for name, context in contexts():
         context_path = os.path.join(folder, "context.json")
         with open(context_path, "w", encoding="utf-8") as file:
@@ -93,7 +93,7 @@ def compare(tool, environment, path, folder):
         if done.returncode == 1:
             return "unsupported"
         got = done.stdout.decode() if done.returncode == 0 else None
-        if not agrees(environment, source, context, got):
+        if not agrees(parsed, context, got):
             return name
     return ""
 
