@@ -376,6 +376,7 @@ static Status compile_all(Compilation *c) {
     TRY(import_or_resume(c));
     c->report->model_name = arena_strdup(&c->report->arena, c->recipe->model_name);
     TRY(tokenizer_import(c->gguf, c->sink, &c->tokenizer));
+    TRY(tokenizer_check_chat_template(c->gguf, c->sink));
     c->report->phase_ns[COMPILE_IMPORT] = (ended = now_ns()) - started;
     progress(c, COMPILE_IMPORT, 1, 1, true);
     started = ended;

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/utf8.h"
+#include "text/template.h"
 #include "weights/tokenizer_tables.h"
 
 enum {
@@ -564,4 +565,13 @@ Status tokenizer_import(const Gguf *gguf, DiagSink *sink, StrBuf *out_blob) {
 
 bool tokenizer_chat_template(const Gguf *gguf, GgufString *out_text) {
     return gguf_get_string(gguf, "tokenizer.chat_template", out_text) && out_text->len > 0;
+}
+
+Status tokenizer_check_chat_template(const Gguf *gguf, DiagSink *sink) {
+    GgufString text;
+    Template *parsed = NULL;
+    if (!tokenizer_chat_template(gguf, &text)) return STATUS_OK;
+    TRY(template_parse(text.data, (size_t)text.len, "tokenizer.chat_template", sink, &parsed));
+    template_destroy(parsed);
+    return STATUS_OK;
 }

@@ -10,5 +10,8 @@ Status tokenizer_import(const Gguf *gguf, DiagSink *sink, StrBuf *out_blob) MUST
 
 // The chat template of the file, borrowed from the mapping; false if it has none.
 bool tokenizer_chat_template(const Gguf *gguf, GgufString *out_text);
+// Can the run time render that template? Without one: yes. Errors T0020 to T0022 with the place in
+// the template, STATUS_INVALID.
+Status tokenizer_check_chat_template(const Gguf *gguf, DiagSink *sink) MUST_USE;
 
 #endif

@@ -37,7 +37,7 @@ enum { A, B, C, SP, AB, ABC, SP_AB, BOS, EOS, X, TOOL, AB2, ONE, NEWLINE, XY, NU
 enum { UNK, SPM_BOS, SPM_EOS, BYTE0, MARK = BYTE0 + 256, H, I_, HI, MARK_HI, USER, NUM_SPM };
 
 typedef struct Options {
-    const char *model, *pre, *name;
+    const char *model, *pre, *name, *chat_template;
     uint32_t bos, eos;
     size_t num_types;
     int32_t bad_type;
@@ -62,6 +62,8 @@ static char *make_bpe(const Options *options) {
     maker_put_i32s(&maker, "tokenizer.ggml.token_type", types,
                    options->num_types ? options->num_types : NUM_BPE);
     maker_put_strings(&maker, "tokenizer.ggml.merges", merges, ARRAY_LEN(merges));
+    if (options->chat_template)
+        maker_put_string(&maker, "tokenizer.chat_template", options->chat_template);
     if (!options->without_bos)
         maker_put_u32(&maker, "tokenizer.ggml.bos_token_id", options->bos ? options->bos : BOS);
     maker_put_u32(&maker, "tokenizer.ggml.eos_token_id", options->eos ? options->eos : EOS);
@@ -278,6 +280,30 @@ static void test_refusals(void **state) {
     fixture_close(&f);
 }
 
+// A template that the run time cannot render is refused when compiling, with its place.
+static void test_chat_template(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        Status status;
+        DiagCode code;
+    } cases[] = {{NULL, STATUS_OK, 0},
+                 {"{{ messages[0].content | trim }}", STATUS_OK, 0},
+                 {"{% for m in messages %}", STATUS_INVALID, DIAG_T0020},
+                 {"\n{{ messages | from_json }}", STATUS_INVALID, DIAG_T0021}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        TokenizerFixture f;
+        assert_int_equal(open_made(&f, make_bpe(&(Options){.chat_template = cases[i].text})),
+                         STATUS_OK);
+        assert_int_equal(tokenizer_check_chat_template(f.gguf, &f.sink), cases[i].status);
+        if (cases[i].status != STATUS_OK) {
+            assert_int_equal(f.sink.diags[0].code, cases[i].code);
+            assert_true(f.sink.diags[0].span.line > 0);
+        }
+        fixture_close(&f);
+    }
+}
+
 static void test_no_bos(void **state) {
     (void)state;
     TokenizerFixture f;
@@ -354,7 +380,8 @@ int main(void) {
         cmocka_unit_test(test_bpe),        cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_spm),        cmocka_unit_test(test_strips_after),
         cmocka_unit_test(test_end_tokens), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_no_bos),     cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_no_bos),     cmocka_unit_test(test_chat_template),
+        cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
