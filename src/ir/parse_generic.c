@@ -162,7 +162,8 @@ bool syntax_attr_fits(const char *name, const IrAttr *attr) {
 static Status check_attr_shapes(Parser *p, const Token *at, const IrOp *op) {
     for (uint32_t i = 0; i < op->num_attrs; i++) {
         const char *name = op->attrs[i].name;
-        if (!ir_op_attr_is_inherent(op->kind, name) || syntax_attr_fits(name, op->attrs[i].attr)) continue;
+        if (!ir_op_attr_is_inherent(op->kind, name) || syntax_attr_fits(name, op->attrs[i].attr))
+            continue;
         return parse_error(p, DIAG_I0014, at, "%s: attribute %s has a value of the wrong kind",
                            ir_op_info(op->kind)->name, name);
     }
@@ -361,6 +362,10 @@ static Status check_function(Parser *p, const Token *at, const IrOp *op) {
     if (type->kind != (op->kind == IR_FUNC_FUNC ? IR_TYPE_FUNCTION : IR_TYPE_LLVM_FUNCTION))
         return parse_error(p, DIAG_I0014, at, "%s needs a function type",
                            ir_op_info(op->kind)->name);
+    for (const IrBlock *block = op->regions[0].first; block; block = block->next)
+        if (!block->last)
+            return parse_error(p, DIAG_I0001, at,
+                               "every block of a function ends with a terminator");
     const IrBlock *entry = op->regions[0].first;
     bool fits = !entry || entry->num_args == type->num_inputs;
     for (uint32_t i = 0; entry && fits && i < type->num_inputs; i++)
