@@ -63,8 +63,7 @@ class Peer:
         return cell[kind] * 1e9 / times[kind + "_ns"]
 
     def close(self):
-        self.process.send_signal(signal.SIGCONT)
-        self.process.stdin.close()
+        self.process.kill()
         self.process.wait()
 
 
@@ -117,14 +116,7 @@ def median_and_range(values, digits):
     return f"{middle:.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
 
 
-def bench_model(args, model, recipe):
-    folder = tempfile.mkdtemp(prefix="ingot-bench-")
-    artifact = os.path.join(folder, "model.ingot")
-    say(f"compiling {os.path.basename(model)}")
-    subprocess.run([args.ingot, "compile", recipe, "--model", model, "-o", artifact, "--quiet"],
-                   check=True)
-    ours = Ingot(args.ingot, artifact, args.threads)
-    peers = [Peer(model, args.threads, flash) for flash in (False, True)]
+def measure_cells(args, ours, peers):
     results = []
     for cell in CELLS:
         speeds = {"ingot": [], peers[0].name: [], peers[1].name: []}
@@ -137,16 +129,28 @@ def bench_model(args, model, recipe):
         ratios = [a / b for a, b in zip(speeds["ingot"], speeds[best.name])]
         say(f"{cell['name']}: {statistics.median(ratios):.2f}x")
         results.append({"cell": cell, "speeds": speeds, "best_peer": best.name, "ratios": ratios})
-    peer_version = peers[0].hello
-    for peer in peers:
-        peer.close()
+    return results
+
+
+def bench_model(args, model, recipe):
+    with tempfile.TemporaryDirectory(prefix="ingot-bench-") as folder:
+        artifact = os.path.join(folder, "model.ingot")
+        say(f"compiling {os.path.basename(model)}")
+        subprocess.run([args.ingot, "compile", recipe, "--model", model, "-o", artifact, "--quiet"],
+                       check=True)
+        ours = Ingot(args.ingot, artifact, args.threads)
+        peers = []
+        try:
+            peers = [Peer(model, args.threads, flash) for flash in (False, True)]
+            results = measure_cells(args, ours, peers)
+        finally:
+            for peer in peers:
+                peer.close()
     peak = measure_peak(os.path.dirname(os.path.abspath(args.ingot)), args.threads,
                         max(1, os.path.getsize(model) >> 20))
-    os.unlink(artifact)
-    os.rmdir(folder)
-    return {"model": os.path.basename(model), "results": results, "peer": peer_version, "peak": peak,
-            "work": work_of(args.ingot, model), "peak_rss_bytes": ours.peak_rss_bytes,
-            "start_ns": ours.start_ns}
+    return {"model": os.path.basename(model), "results": results, "peer": peers[0].hello,
+            "peak": peak, "work": work_of(args.ingot, model),
+            "peak_rss_bytes": ours.peak_rss_bytes, "start_ns": ours.start_ns}
 
 
 def share(report, result):
