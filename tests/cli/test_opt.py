@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""`ingot opt` and the compiler's lists: text in, text out, passes, the interpreter, places of parts."""
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from support import expect, expect_exit, main, run, run_well, scratch
+
+ADD = b"""func.func @main() -> (f32, tensor<3xi32>) {
+  %0 = arith.constant 1.5 : f32
+  %1 = arith.constant dense<[1, -2, 3]> : tensor<3xi32>
+  %2 = arith.addf %0, %0 : f32
+  return %2, %1 : f32, tensor<3xi32>
+}
+"""
+
+
+def check_prints_to_a_fixpoint():
+    once = run_well("opt", stdin=ADD)
+    expect(once.startswith(b"module {\n") and b"arith.addf" in once, once)
+    expect(run_well("opt", stdin=once) == once, "printing what was printed changes nothing")
+    expect(run_well("opt", "-", stdin=ADD) == once, "- is standard input")
+
+
+def check_output_file():
+    with scratch() as folder:
+        path = os.path.join(folder, "out.mlir")
+        expect(run_well("opt", "-o", path, stdin=ADD) == b"", "nothing on stdout")
+        with open(path, "rb") as source:
+            expect(source.read() == run_well("opt", stdin=ADD), "the same text")
+        expect_exit(run("opt", "-o", os.path.join(folder, "no", "folder"), stdin=ADD), 6)
+
+
+def check_runs_the_interpreter():
+    out = run_well("opt", "--run", stdin=ADD)
+    expect(out == b"result 0 : f32 = 3\nresult 1 : tensor<3xi32> = 1 -2 3\n", out)
+    done = run("opt", "--run", "--entry=nothing", stdin=ADD)
+    expect_exit(done, 2)
+    expect(b"nothing" in done.stderr, done.stderr)
+
+
+def check_faults_of_the_program_are_diagnostics():
+    text = b"""func.func @main() -> i32 {
+  %0 = arith.constant 1 : i32
+  %1 = arith.constant 0 : i32
+  %2 = arith.divsi %0, %1 : i32
+  return %2 : i32
+}
+"""
+    done = run("opt", "--run", stdin=text)
+    expect_exit(done, 3)
+    expect(re.search(rb"<stdin>:4:\d+: error\[I\d{4}\]", done.stderr), done.stderr)
+
+
+def check_parts_keep_their_places():
+    done = run("opt", "--split-input-file", stdin=ADD + b"// -----\n\nfunc.func @g() { nonsense.op }\n")
+    expect_exit(done, 3)
+    expect(re.search(rb"<stdin>:9:\d+: error\[I\d{4}\]", done.stderr), done.stderr)
+    out = run_well("opt", "--split-input-file", stdin=ADD + b"// -----\n" + ADD)
+    expect(out.count(b"// -----\n") == 1 and out.count(b"arith.addf") == 2, out)
+
+
+def check_pipeline():
+    dead = b"func.func @f(%a: f32) -> f32 {\n  %0 = arith.addf %a, %a : f32\n  return %a : f32\n}\n"
+    expect(b"addf" in run_well("opt", stdin=dead), "nothing happens without a pipeline")
+    out = run_well("opt", "--pipeline=inline-functions,canonicalize", stdin=dead)
+    expect(b"addf" not in out, out)
+    done = run("opt", "--pipeline=canonicalise", stdin=dead)
+    expect_exit(done, 2)
+    expect(b"--pipeline=canonicalize" in done.stderr, done.stderr)
+
+
+def check_order_of_passes_is_held():
+    done = run("opt", "--pipeline=lower-target", stdin=ADD)
+    expect_exit(done, 3)
+    expect(b"P0001" in done.stderr, done.stderr)
+
+
+def check_lists():
+    passes = json.loads(run_well("opt", "--list-passes", "--json"))
+    text = run_well("compile", "--list-passes").decode()
+    expect(len(passes) > 10 and all(p["name"] in text and p["doc"] in text for p in passes), text)
+    dialects = json.loads(run_well("opt", "--list-dialects", "--json"))
+    expect({"arith", "func", "linalg", "tensor"} <= dialects.keys(), dialects.keys())
+    expect("arith.addf" in dialects["arith"], dialects["arith"])
+    expect(all(name.startswith(dialect + ".") for dialect in dialects for name in dialects[dialect]),
+           "every op is listed under its dialect")
+
+
+def check_level_is_held():
+    expect_exit(run("opt", "--level=1", stdin=ADD), 0)
+    done = run("opt", "--level=3", stdin=ADD)
+    expect_exit(done, 3)
+
+
+if __name__ == "__main__":
+    main(globals())
