@@ -99,3 +99,9 @@ bool verify_fma(Verifier *v, const IrOp *op) {
     }
     return true;
 }
+
+bool verify_poison(Verifier *v, const IrOp *op) {
+    const IrAttr *value = ir_op_attr(op, "value");
+    if (value && value->kind != IR_ATTR_OPAQUE_ENUM) FAIL_ATTR("has a value other than #ub.poison");
+    return true;
+}

@@ -75,6 +75,7 @@ bool verify_select(Verifier *v, const IrOp *op);
 bool verify_cast(Verifier *v, const IrOp *op);
 bool verify_shift(Verifier *v, const IrOp *op);
 bool verify_fma(Verifier *v, const IrOp *op);
+bool verify_poison(Verifier *v, const IrOp *op);
 // verify_control.c
 bool verify_module(Verifier *v, const IrOp *op);
 bool verify_func(Verifier *v, const IrOp *op);

@@ -193,7 +193,7 @@ static const OpRule rules[NUM_IR_OP_KINDS] = {
     [IR_VECTOR_DEINTERLEAVE] = {"V", "VV", verify_vector_move},
     [IR_VECTOR_STEP] = {"", "V", verify_vector_move},
 
-    [IR_UB_POISON] = {"", "A", NULL},
+    [IR_UB_POISON] = {"", "A", verify_poison},
     [IR_CF_ASSERT] = {"b", "", NULL},
     [IR_BUFFERIZATION_TO_TENSOR] = {"M", "T", verify_bridge},
     [IR_BUFFERIZATION_TO_BUFFER] = {"T", "M", verify_bridge},
