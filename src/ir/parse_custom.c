@@ -41,8 +41,7 @@ static Status parse_optional_dict(Parser *p, const IrAttr **out_dict, bool *any)
     return STATUS_OK;
 }
 
-// Annotations of arguments and results carry a dialect prefix, as those of ops do.
-static Status check_annotations(Parser *p, const Token *at, const IrAttr *dict) {
+Status check_annotations(Parser *p, const Token *at, const IrAttr *dict) {
     for (size_t i = 0; i < dict->num_entries; i++) {
         const char *dot = strchr(dict->entries[i].name, '.');
         if (!dot || dot == dict->entries[i].name)

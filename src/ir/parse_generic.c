@@ -371,6 +371,10 @@ static Status check_function(Parser *p, const Token *at, const IrOp *op) {
     for (uint32_t i = 0; entry && fits && i < type->num_inputs; i++)
         fits = entry->args[i]->type == type->inputs[i];
     const IrAttr *args = ir_op_attr(op, "arg_attrs"), *results = ir_op_attr(op, "res_attrs");
+    for (size_t i = 0; args && i < args->num_elems; i++)
+        TRY(check_annotations(p, at, args->elems[i]));
+    for (size_t i = 0; results && i < results->num_elems; i++)
+        TRY(check_annotations(p, at, results->elems[i]));
     if (args) fits &= args->num_elems == type->num_inputs;
     if (results) fits &= results->num_elems == type->num_results;
     if (fits) return STATUS_OK;

@@ -236,6 +236,8 @@ typedef struct Signature {
 Status parse_signature(Parser *p, Signature *sig) MUST_USE; // (%a: T {..}, ...) -> (T {..}, ...)
 Status finish_function(Parser *p, OpState *s, const Signature *sig) MUST_USE; // attributes, body
 void signature_deinit(Signature *sig);
+// Annotations of arguments and results carry a dialect prefix, as those of ops do.
+Status check_annotations(Parser *p, const Token *at, const IrAttr *dict) MUST_USE;
 // (d0, d1, d2) -> (d1, d2): the last vector_rank dimensions of the memory.
 const IrAffineMap *minor_identity(IrModule *m, uint32_t num_dims, uint32_t vector_rank);
 
