@@ -88,10 +88,11 @@ static void fill_random(uint8_t *bytes, const QuantInfo *info, uint64_t num_bloc
     for (uint32_t p = 0; p < info->num_planes; p++) {
         const QuantPlane *plane = &info->planes[p];
         if (plane->elem_bytes != 2) continue;
-        for (uint64_t i = 0; i < num_blocks;
-             i++) { // exponent below 1: 0x2000 to 0x2fff is 2^-7 to 2^-3
+        // Exponents of 2^-7 to 2^-3: the high bytes 0x20 to 0x2f of f16, 0x3c to 0x3d of bf16.
+        bool is_bf16 = info->gguf_type == 30;
+        for (uint64_t i = 0; i < num_blocks; i++) {
             uint8_t *high = bytes + i * info->block_bytes + plane->byte_offset + 1;
-            *high = (uint8_t)(0x20 | (*high & 0x8f));
+            *high = (uint8_t)(is_bf16 ? 0x3c | (*high & 0x81) : 0x20 | (*high & 0x8f));
         }
     }
 }
