@@ -16,6 +16,7 @@ enum {
     TOKENIZER_VERSION = 1,
     TOKENIZER_MAX_SYMBOLS = 1 << 24,
     TOKENIZER_MAX_PROBE = 512,          // longest search in a hash table
+    TOKENIZER_MAX_SYMBOL_BYTES = 4096,  // longest text that merging can make
     TOKENIZER_MAX_SPECIAL_BYTES = 1024, // longest text of a control or user-defined token
 };
 

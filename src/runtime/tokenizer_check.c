@@ -74,6 +74,7 @@ static Status check_header(const Check *check) {
     bool is_ok = header->kind >= TOKENIZER_BPE_BYTES && header->kind < NUM_TOKENIZER_KINDS &&
                  vocab_size > 0 && vocab_size <= header->num_symbols &&
                  header->num_symbols <= TOKENIZER_MAX_SYMBOLS &&
+                 header->max_symbol_bytes <= TOKENIZER_MAX_SYMBOL_BYTES &&
                  !(header->flags & ~(uint32_t)TOKENIZER_ALL_FLAGS) &&
                  memchr(header->pretokenizer, '\0', sizeof header->pretokenizer);
     const uint32_t ids[] = {header->bos_id, header->eos_id, header->unknown_id};

@@ -162,6 +162,10 @@ static TokenizerTable put_slots(StrBuf *blob, size_t base, HashSlots *hash) {
 Status tables_write(TokenizerTables *tables, const char *path, DiagSink *sink, StrBuf *out_blob) {
     TokenizerHeader *header = &tables->header;
     size_t num_symbols = tables->match.num_strings, vocab_size = header->vocab_size;
+    if (header->max_symbol_bytes > TOKENIZER_MAX_SYMBOL_BYTES)
+        return diag_error(sink, DIAG_T0004, (DiagSpan){.file = path},
+                          "a token has a text of %u bytes; at most %d are supported",
+                          header->max_symbol_bytes, TOKENIZER_MAX_SYMBOL_BYTES);
     if (tables->match.bytes.len > UINT32_MAX || tables->print.bytes.len > UINT32_MAX ||
         num_symbols > TOKENIZER_MAX_SYMBOLS || tables->num_merges > TOKENIZER_MAX_SYMBOLS ||
         tables->symbols.longest_probe > TOKENIZER_MAX_PROBE ||
