@@ -78,14 +78,16 @@ Status enter(Parser *p) {
     return STATUS_OK;
 }
 
-Status add_weight(Parser *p, uint64_t weight, uint32_t depth) {
-    p->weight += weight;
-    p->deepest = MAX(p->deepest, p->depth + depth);
+// So that aliases of aliases cannot stand for more than memory holds, what they stand for is
+// bounded by the length of the text.
+Status add_alias(Parser *p, const NameEntry *alias) {
+    p->weight += alias->weight;
+    p->expanded += alias->weight;
+    p->deepest = MAX(p->deepest, p->depth + alias->depth);
     if (p->deepest > MAX_DEPTH)
         return parse_error(p, DIAG_I0011, &p->tok, "nesting deeper than %d", (int)MAX_DEPTH);
-    if (p->weight > MAX_WEIGHT)
-        return parse_error(p, DIAG_I0011, &p->tok, "aliases stand for more than %d elements",
-                           (int)MAX_WEIGHT);
+    if (p->expanded > MIN((uint64_t)p->len * 16 + (64 << 10), (uint64_t)MAX_EXPANDED))
+        return parse_error(p, DIAG_I0011, &p->tok, "aliases stand for too many elements");
     return STATUS_OK;
 }
 
@@ -355,7 +357,7 @@ static Status settle_locs(Parser *p) {
             return parse_error(p, DIAG_I0012, &pending->alias,
                                "location alias #%.*s is not defined", (int)pending->alias.len,
                                pending->alias.text);
-        TRY(add_weight(p, entry->weight, 0));
+        TRY(add_alias(p, entry));
         pending->op->loc = entry->loc;
     }
     return STATUS_OK;

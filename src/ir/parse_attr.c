@@ -365,7 +365,7 @@ static Status parse_hash(Parser *p, const IrAttr **out_attr) {
     const NameEntry *alias = name_find(&p->attr_aliases, name.text, name.len);
     if (alias && alias->attr) {
         *out_attr = alias->attr;
-        return add_weight(p, alias->weight, alias->depth);
+        return add_alias(p, alias);
     }
     const char *dot = memchr(name.text, '.', name.len);
     if (!dot)
@@ -446,7 +446,7 @@ static Status parse_type_attr(Parser *p, const IrAttr **out_attr) {
 
 Status parse_attr(Parser *p, const IrType *hint, const IrAttr **out_attr) {
     TRY(enter(p));
-    TRY(add_weight(p, 1, 0));
+    p->weight++;
     Status status;
     if (p->tok.kind == TOKEN_STRING) {
         status = parse_string_attr(p, out_attr);
@@ -545,7 +545,7 @@ static Status parse_callsite(Parser *p, const IrLoc **out_loc) {
 
 static Status parse_loc_inside(Parser *p, const IrLoc **out_loc) {
     TRY(enter(p));
-    TRY(add_weight(p, 1, 0));
+    p->weight++;
     Token token = p->tok;
     if (eat_word(p, "unknown")) {
         *out_loc = ir_loc_unknown(p->m);
@@ -560,7 +560,7 @@ static Status parse_loc_inside(Parser *p, const IrLoc **out_loc) {
         if (!alias || !alias->loc)
             return parse_error(p, DIAG_I0012, &token, "location alias #%.*s is not defined",
                                (int)token.len, token.text);
-        TRY(add_weight(p, alias->weight, alias->depth));
+        TRY(add_alias(p, alias));
         *out_loc = alias->loc;
         advance(p);
     } else {

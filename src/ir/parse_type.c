@@ -383,7 +383,7 @@ static Status parse_bang(Parser *p, const IrType **out_type) {
     const NameEntry *alias = name_find(&p->type_aliases, token.text, token.len);
     if (alias) {
         *out_type = alias->type;
-        return add_weight(p, alias->weight, alias->depth);
+        return add_alias(p, alias);
     }
     if (token.len > 5 && memcmp(token.text, "llvm.", 5) == 0)
         return parse_llvm_named(p, token.text + 5, token.len - 5, &token, out_type);
@@ -396,7 +396,7 @@ static Status parse_bang(Parser *p, const IrType **out_type) {
 
 Status parse_type(Parser *p, const IrType **out_type) {
     TRY(enter(p));
-    TRY(add_weight(p, 1, 0));
+    p->weight++;
     Token token = p->tok;
     Status status;
     if (token.kind == TOKEN_BANG) {

@@ -13,7 +13,7 @@ enum {
     MAX_AFFINE_NODES = 512, // operators in one affine expression
     MAX_AFFINE_DIMS = 64,   // dims or symbols of one map
     MAX_OP_ATTRS = 128,     // attributes of one op
-    MAX_WEIGHT = 16 << 20,  // nodes of types, attributes, locations once aliases are written out
+    MAX_EXPANDED = 16 << 20,   // nodes that uses of aliases may stand for, see add_alias
 };
 
 // A part of one of the parser's stacks.
@@ -90,7 +90,8 @@ typedef struct Parser {
     Lexer lexer;
     Token tok; // the next token
     uint32_t depth, deepest;
-    uint64_t weight;
+    uint64_t weight;   // types, attributes, locations so far, aliases written out
+    uint64_t expanded; // the part of it that aliases stood for
     Scope *scope;
     NameTable blocks; // labels of the region being parsed; see parse_region
     NameTable attr_aliases, type_aliases;
@@ -147,7 +148,8 @@ Status enter(Parser *p) MUST_USE; // one level deeper; leave() on success paths
 static inline void leave(Parser *p) {
     p->depth--;
 }
-Status add_weight(Parser *p, uint64_t weight, uint32_t depth) MUST_USE;
+// A use of an alias: it counts as what it stands for, in size and in depth.
+Status add_alias(Parser *p, const NameEntry *alias) MUST_USE;
 const char *token_text(Parser *p, const Token *token); // interned
 Status parse_string_token(Parser *p, const char **out_bytes, size_t *out_len) MUST_USE;
 Status parse_symbol_name(Parser *p, const char **out_name) MUST_USE; // @name
