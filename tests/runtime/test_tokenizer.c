@@ -252,6 +252,32 @@ static void test_end_tokens(void **state) {
 
 // ---------------------------------------------------------------- refusals
 
+static char *make_long_token(size_t len) {
+    const char *tokens[] = {"a", NULL};
+    StrBuf text = {0};
+    for (size_t i = 0; i < len; i++) strbuf_putc(&text, 'a');
+    tokens[1] = text.data;
+    GgufMaker maker;
+    maker_begin(&maker);
+    maker_put_string(&maker, "tokenizer.ggml.model", "gpt2");
+    maker_put_string(&maker, "tokenizer.ggml.pre", "gpt-2");
+    maker_put_strings(&maker, "tokenizer.ggml.tokens", tokens, ARRAY_LEN(tokens));
+    maker_put_strings(&maker, "tokenizer.ggml.merges", NULL, 0);
+    strbuf_deinit(&text);
+    return maker_end(&maker);
+}
+
+static void test_long_token(void **state) {
+    (void)state;
+    TokenizerFixture f;
+    assert_int_equal(open_made(&f, make_long_token(TOKENIZER_MAX_SYMBOL_BYTES)), STATUS_OK);
+    fixture_close(&f);
+    assert_int_equal(open_made(&f, make_long_token(TOKENIZER_MAX_SYMBOL_BYTES + 1)),
+                     STATUS_INVALID);
+    assert_int_equal(f.sink.diags[0].code, DIAG_T0004);
+    fixture_close(&f);
+}
+
 static void assert_refused(const Options *options, DiagCode code) {
     TokenizerFixture f;
     assert_int_equal(open_made(&f, make_bpe(options)), STATUS_INVALID);
@@ -377,11 +403,11 @@ static void test_damaged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bpe),        cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_spm),        cmocka_unit_test(test_strips_after),
-        cmocka_unit_test(test_end_tokens), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_no_bos),     cmocka_unit_test(test_chat_template),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_bpe),           cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_spm),           cmocka_unit_test(test_strips_after),
+        cmocka_unit_test(test_end_tokens),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_long_token),    cmocka_unit_test(test_no_bos),
+        cmocka_unit_test(test_chat_template), cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
