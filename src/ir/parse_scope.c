@@ -106,6 +106,7 @@ static Status settle_forwards(Parser *p, NameEntry *entry) {
         p->scope->num_forwards--;
     }
     entry->forwards = NULL;
+    entry->num_forwards = 0;
     return STATUS_OK;
 }
 
@@ -148,6 +149,9 @@ Status resolve_use(Parser *p, const OperandUse *use, const IrType *type, IrValue
         *out_value = f->placeholder;
         return STATUS_OK;
     }
+    if (entry->num_forwards++ == MAX_FORWARD_USES)
+        return parse_error(p, DIAG_I0011, &use->token, "more than %d results used before their op",
+                           (int)MAX_FORWARD_USES);
     ForwardUse *f = ARENA_NEW(&p->m->arena, ForwardUse);
     f->placeholder = ARENA_NEW(&p->m->arena, IrValue);
     *f->placeholder = (IrValue){.type = type, .index = p->m->num_values++};

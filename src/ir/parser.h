@@ -8,12 +8,13 @@
 #include "ir/syntax.h"
 
 enum {
-    MAX_DEPTH = 128,        // nesting of regions, types, attributes, expressions, locations
-    MAX_RANK = 16,          // dimensions of a shaped type
-    MAX_AFFINE_NODES = 512, // operators in one affine expression
-    MAX_AFFINE_DIMS = 64,   // dims or symbols of one map
-    MAX_OP_ATTRS = 128,     // attributes of one op
-    MAX_EXPANDED = 16 << 20,   // nodes that uses of aliases may stand for, see add_alias
+    MAX_DEPTH = 128,         // nesting of regions, types, attributes, expressions, locations
+    MAX_RANK = 16,           // dimensions of a shaped type
+    MAX_AFFINE_NODES = 512,  // operators in one affine expression
+    MAX_AFFINE_DIMS = 64,    // dims or symbols of one map
+    MAX_FORWARD_USES = 1024, // results of one op that are used before it
+    MAX_OP_ATTRS = 128,      // attributes of one op
+    MAX_EXPANDED = 16 << 20, // nodes that uses of aliases may stand for, see add_alias
 };
 
 // A part of one of the parser's stacks.
@@ -41,6 +42,7 @@ typedef struct NameEntry {
     IrValue *values; // results of one op, side by side; or one block argument
     uint32_t num_values;
     ForwardUse *forwards;
+    uint32_t num_forwards;
     IrBlock *block; // of a block label
     Token token;    // first mention
     // of an alias
