@@ -1,4 +1,5 @@
-// Types, attributes and locations of the IR: interned per module, compared by pointer. Part of ir.h.
+// Types, attributes and locations of the IR: interned per module, compared by pointer. Part of
+// ir.h.
 #ifndef INGOT_IR_IR_TYPE_H
 #define INGOT_IR_IR_TYPE_H
 
