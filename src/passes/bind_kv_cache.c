@@ -5,6 +5,7 @@
 //   K [page, slot, head, d] -> [page, head, d, slot];  V [page, slot, head, d] -> [page, head,
 //   slot, d]
 //
+// An entry whose caches are laid out says so (ingot.kv_layout).
 // Every reader and writer is rewritten; a cache may be read by tensor.extract, written by
 // tensor.insert_slice and passed through scf.for, calls and returns. Needs: inlined.  Keeps: all.
 // Exact.
@@ -112,7 +113,9 @@ Status pass_bind_kv_cache(IrModule *m, DiagSink *sink) {
     Bind bind = {m, sink, STATUS_OK, ARENA_ARRAY(&m->arena, bool, m->num_values)};
     FOR_EACH_OP(func, ir_module_body(m)) {
         IrBlock *body = func->kind == IR_FUNC_FUNC ? ir_func_body(func) : NULL;
-        if (!body || ir_op_attr(func, "sym_visibility")) continue;
+        if (!body || ir_op_attr(func, "sym_visibility") || ir_op_attr(func, "ingot.kv_layout"))
+            continue;
+        bool has_cache = false;
         for (uint32_t i = 0; i < body->num_args; i++) {
             const IrAttr *kv = ir_func_arg_attr(func, i, "ingot.kv");
             if (!kv) continue;
@@ -121,7 +124,9 @@ Status pass_bind_kv_cache(IrModule *m, DiagSink *sink) {
                                   body->args[i]->type->rank);
             bind_value(&bind, body->args[i], str_equal(kv->str, "k") ? key_order : value_order);
             TRY(bind.status);
+            has_cache = true;
         }
+        if (has_cache) ir_op_set_attr(m, func, "ingot.kv_layout", ir_attr_string(m, "by head"));
     }
     FOR_EACH_OP(func, ir_module_body(m))
     if (func->kind == IR_FUNC_FUNC && ir_func_body(func)) ir_func_update_type(m, func);

@@ -322,13 +322,20 @@ static void rewrite_extracts(Layout *l, IrBlock *block) {
     }
 }
 
+// Its result has a dimension for the rows of a tile.
+static bool is_tiled(const IrOp *op) {
+    return op->results[0].type->rank == (contraction_is(op, "dot") ? 4 : 3);
+}
+
 static Status layout_function(Layout *l) {
     IrBlock *body = ir_func_body(l->func);
     FOR_EACH_OP_SAFE(op, body) {
         bool is_dot = contraction_is(op, "dot"), is_weights = contraction_is(op, "weights");
         bool is_float = contraction_is(op, "float");
-        if ((is_dot || is_weights || is_float) && !weights_fit(l, op, ir_op_operand(op, 1)))
-            return STATUS_INVALID;
+        bool is_scale = contraction_is(op, "scale");
+        if (!is_dot && !is_weights && !is_float && !is_scale) continue;
+        if (is_tiled(op)) continue;
+        if (!is_scale && !weights_fit(l, op, ir_op_operand(op, 1))) return STATUS_INVALID;
         if (is_dot || is_weights)
             rewrite_codes_op(l, op, is_dot);
         else if (is_float)

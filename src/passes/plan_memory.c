@@ -169,7 +169,14 @@ static void rewrite(MemoryPlan *p, IrOp *entry) {
     }
 }
 
+static bool has_arena(const IrOp *entry) {
+    for (uint32_t i = 0; i < ir_func_type(entry)->num_inputs; i++)
+        if (ir_func_arg_attr(entry, i, "ingot.arena")) return true;
+    return false;
+}
+
 static Status plan_entry(IrModule *m, IrOp *entry, DiagSink *sink) {
+    if (has_arena(entry)) return STATUS_OK;
     TRY(flatten(m, entry, sink));
     MemoryPlan p = {.m = m, .sink = sink};
     p.position = base_alloc(m->num_ops, sizeof *p.position);

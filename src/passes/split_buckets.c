@@ -144,9 +144,13 @@ Status pass_split_buckets(IrModule *m, DiagSink *sink) {
     TRY(pass_config_read(m, sink, &config));
     IrOp *originals[256];
     uint32_t num_originals = 0;
-    FOR_EACH_OP(func, ir_module_body(m))
-    if (func->kind == IR_FUNC_FUNC && ir_func_body(func) && num_originals < ARRAY_LEN(originals))
-        originals[num_originals++] = func;
+    bool has_entry = false; // one without a bucket
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        if (func->kind != IR_FUNC_FUNC || !ir_func_body(func)) continue;
+        has_entry |= !ir_op_attr(func, "sym_visibility") && !ir_op_attr(func, "ingot.bucket");
+        if (num_originals < ARRAY_LEN(originals)) originals[num_originals++] = func;
+    }
+    if (!has_entry) return STATUS_OK;
     for (uint32_t b = 0; b < config.num_buckets; b++) {
         Split s = {.m = m, .bucket = config.buckets[b]};
         for (uint32_t i = 0; i < num_originals; i++) {

@@ -158,6 +158,9 @@ Status pass_vectorize(IrModule *m, DiagSink *sink) {
     TRY(pass_target_read(m, sink, &level));
     FOR_EACH_OP(func, ir_module_body(m)) {
         const IrAttr *kind = func->kind == IR_FUNC_FUNC ? ir_op_attr(func, "ingot.kernel") : NULL;
+        bool is_done =
+            kind && ir_op_attr(func, "ingot.primitive") && !ir_op_attr(func, "ingot.schedule");
+        if (is_done) continue;
         if (kind && (str_equal(kind->str, "matmul") || str_equal(kind->str, "attention")))
             TRY(vectorize_kernel(m, func, kind->str, level, sink));
     }

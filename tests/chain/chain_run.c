@@ -19,7 +19,8 @@
 
 static void append_param(ChainRun *run, const char *name, const IrAttr *plane, StrBuf *out) {
     ImportParam param = {0};
-    tiny_chain_expect_ok(run->chain, import_param_data(run->m, run->chain->gguf, name, &run->chain->sink, &param));
+    tiny_chain_expect_ok(
+        run->chain, import_param_data(run->m, run->chain->gguf, name, &run->chain->sink, &param));
     const QuantInfo *info = quant_info(param.format);
     if (!plane) strbuf_append(out, param.data, param.len_bytes);
     for (uint32_t p = 0; plane && p < info->num_planes; p++) {
@@ -36,7 +37,8 @@ static void append_param(ChainRun *run, const char *name, const IrAttr *plane, S
 }
 
 // name: a string or an array of them, stacked by rows.
-static void *load_param(ChainRun *run, const IrAttr *name, const IrAttr *plane, const IrType *type) {
+static void *load_param(ChainRun *run, const IrAttr *name, const IrAttr *plane,
+                        const IrType *type) {
     StrBuf bytes = {0};
     if (name->kind == IR_ATTR_STRING) append_param(run, name->str, plane, &bytes);
     for (size_t i = 0; name->kind == IR_ATTR_ARRAY && i < name->num_elems; i++)
@@ -61,8 +63,9 @@ static void *run_init(ChainRun *run, const IrAttr *init, const IrAttr *init_args
     assert_true(n < 12 && type->num_inputs == n + (is_level_1 ? 0 : 3));
     for (uint32_t i = 0; i < n; i++) {
         const IrAttr *arg = init_args->elems[i];
-        args[i] = shaped(type->inputs[i], load_param(run, ir_attr_dict_find(arg, "param"),
-                                                     ir_attr_dict_find(arg, "plane"), type->inputs[i]));
+        args[i] =
+            shaped(type->inputs[i], load_param(run, ir_attr_dict_find(arg, "param"),
+                                               ir_attr_dict_find(arg, "plane"), type->inputs[i]));
     }
     if (!is_level_1) {
         args[n] = shaped(type->inputs[n], NULL);
@@ -70,8 +73,9 @@ static void *run_init(ChainRun *run, const IrAttr *init, const IrAttr *init_args
         args[n + 1] = args[n + 2] = (IrInterpValue){.type = type->inputs[n + 1]};
         args[n + 2].bits = 1;
     }
-    tiny_chain_expect_ok(run->chain, ir_interp_call(run->m, init->str, type->num_inputs, args, is_level_1 ? 1 : 0,
-                                                    &result, NULL, &run->chain->sink));
+    tiny_chain_expect_ok(run->chain,
+                         ir_interp_call(run->m, init->str, type->num_inputs, args,
+                                        is_level_1 ? 1 : 0, &result, NULL, &run->chain->sink));
     for (uint32_t i = 0; i < n; i++) free(args[i].data);
     return is_level_1 ? result.data : args[n].data;
 }
@@ -107,16 +111,20 @@ typedef struct Call {
 
 static void bind(ChainRun *run, Call *call, const IrOp *entry, uint32_t i, uint32_t n) {
     const IrType *type = ir_func_type(entry)->inputs[i];
-    const IrAttr *param = ir_func_arg_attr(entry, i, "ingot.param"), *init = ir_func_arg_attr(entry, i, "ingot.init");
+    const IrAttr *param = ir_func_arg_attr(entry, i, "ingot.param"),
+                 *init = ir_func_arg_attr(entry, i, "ingot.init");
     IrInterpValue *arg = &call->args[i];
     if (type->kind == IR_TYPE_INDEX) {
-        *arg = (IrInterpValue){.type = type, .bits = call->num_indices++ == 0 ? run->num_tokens : n};
+        *arg =
+            (IrInterpValue){.type = type, .bits = call->num_indices++ == 0 ? run->num_tokens : n};
         return;
     }
     *arg = shaped(type, NULL);
     call->is_owned[i] = true;
-    if (param) arg->data = load_param(run, param, ir_func_arg_attr(entry, i, "ingot.plane"), type);
-    else if (init) arg->data = run_init(run, init, ir_func_arg_attr(entry, i, "ingot.init_args"));
+    if (param)
+        arg->data = load_param(run, param, ir_func_arg_attr(entry, i, "ingot.plane"), type);
+    else if (init)
+        arg->data = run_init(run, init, ir_func_arg_attr(entry, i, "ingot.init_args"));
     else if (ir_func_arg_attr(entry, i, "ingot.kv")) {
         uint32_t cache = call->num_caches++;
         assert_true(cache < CHAIN_MAX_CACHES);
@@ -145,15 +153,17 @@ void chain_run_feed(ChainRun *run, uint32_t bucket, const int32_t *ids, uint32_t
     IrInterpValue results[1 + CHAIN_MAX_CACHES] = {0};
     uint32_t num_results = ir_func_type(entry)->num_results;
     IrInterpOptions options = {.max_bytes = 1u << 30};
-    tiny_chain_expect_ok(run->chain, ir_interp_call(run->m, ir_symbol_name(entry), call->num_args, call->args,
-                                                    num_results, results, &options, &run->chain->sink));
+    tiny_chain_expect_ok(run->chain,
+                         ir_interp_call(run->m, ir_symbol_name(entry), call->num_args, call->args,
+                                        num_results, results, &options, &run->chain->sink));
     uint64_t len = run->chain->model.vocab * sizeof *logits;
     if (num_results > 0) {
         assert_int_equal(results[0].len_bytes, len);
         memcpy(logits, results[0].data, len);
         for (uint32_t i = 1; i < num_results; i++)
             memcpy(run->caches[i - 1], results[i].data, run->cache_bytes[i - 1]);
-    } else memcpy(logits, call->logits, len);
+    } else
+        memcpy(logits, call->logits, len);
     for (uint32_t i = 0; i < num_results; i++) ir_interp_result_deinit(&results[i]);
     for (uint32_t i = 0; i < call->num_args; i++)
         if (call->is_owned[i]) free(call->args[i].data);
@@ -227,7 +237,8 @@ void chain_folder_resume(ChainFolder *f, const IrModule *m) {
 
 // ---------------------------------------------------------------- the executor
 
-void chain_artifact_open(ChainArtifact *a, ChainFolder *folder, uint32_t num_threads, const char *level) {
+void chain_artifact_open(ChainArtifact *a, ChainFolder *folder, uint32_t num_threads,
+                         const char *level) {
     *a = (ChainArtifact){.chain = folder->chain};
     DiagSink *sink = &folder->chain->sink;
     tiny_chain_expect_ok(a->chain, artifact_open(folder->artifact, sink, &a->artifact));

@@ -1,5 +1,5 @@
-// Running a whole tiny model: a module of any level through the interpreter, and an artifact through the
-// executor, both fed with tokens step by step.
+// Running a whole tiny model: a module of any level through the interpreter, and an artifact
+// through the executor, both fed with tokens step by step.
 #ifndef INGOT_TESTS_CHAIN_RUN_H
 #define INGOT_TESTS_CHAIN_RUN_H
 
@@ -45,7 +45,8 @@ typedef struct ChainArtifact {
     Session *session;
 } ChainArtifact;
 
-void chain_artifact_open(ChainArtifact *a, ChainFolder *folder, uint32_t num_threads, const char *level);
+void chain_artifact_open(ChainArtifact *a, ChainFolder *folder, uint32_t num_threads,
+                         const char *level);
 void chain_artifact_close(ChainArtifact *a);
 void chain_artifact_feed(ChainArtifact *a, const int32_t *ids, uint32_t n, float *logits);
 

@@ -1,18 +1,26 @@
-// Every kernel of tiny models, of every weight format: the reference body (the bufferised kernel before it is
-// scheduled) in the interpreter against machine code of every CPU level the host runs, on the same buffers,
-// with guard bytes around each, for several token counts, with the tiles computed at once and cut in 2 and 3.
+// Every kernel of tiny models, of every weight format: the reference body (the bufferised kernel
+// before it is scheduled) in the interpreter against machine code of every CPU level the host runs,
+// on the same buffers, with guard bytes around each, for several token counts, with the tiles
+// computed at once and cut in 2 and 3.
 //
-// What may differ, by what the reference body computes (eps = 2^-24, half a unit in the last place):
-//   no float sum, no exp   nothing. Products with weights are among these: the schedule sums each output over k
-//                          in ascending order by fma, as the reference does; integer sums are exact.
-//   exp (gated units)      y = g / (1 + exp(-g)) * u: our exp is within 1.05 ulp, the C library's within 1, and
-//                          three roundings follow on either side, each at most half: 5.05 ulp < 11 eps.
-//   float sums (norms)     K squares, all positive, in another order: 2 K eps of the sum; rsqrt halves that and
-//                          four roundings follow on either side: (K + 8) eps. Codes quantised from such rows
-//                          may then differ by 1, block sums of them accordingly.
-//   attention              a score of D terms differs by d = 2 D eps (scale sum |q k|); weights are exp of it,
-//                          so their ratios by exp(2 d) - 1; sums of n keys add 2 n eps and exp itself 4 eps:
-//                          |difference| <= (exp(2 d) - 1 + (2 n + 16) eps) max |v|.
+// What may differ, by what the reference body computes (eps = 2^-24, half a unit in the last
+// place):
+//   no float sum, no exp   nothing. Products with weights are among these: the schedule sums each
+//   output over k
+//                          in ascending order by fma, as the reference does; integer sums are
+//                          exact.
+//   exp (gated units)      y = g / (1 + exp(-g)) * u: our exp is within 1.05 ulp, the C library's
+//   within 1, and
+//                          three roundings follow on either side, each at most half: 5.05 ulp < 11
+//                          eps.
+//   float sums (norms)     K squares, all positive, in another order: 2 K eps of the sum; rsqrt
+//   halves that and
+//                          four roundings follow on either side: (K + 8) eps. Codes quantised from
+//                          such rows may then differ by 1, block sums of them accordingly.
+//   attention              a score of D terms differs by d = 2 D eps (scale sum |q k|); weights are
+//   exp of it,
+//                          so their ratios by exp(2 d) - 1; sums of n keys add 2 n eps and exp
+//                          itself 4 eps: |difference| <= (exp(2 d) - 1 + (2 n + 16) eps) max |v|.
 // All levels, and all cuts of the tiles, must give the same bits.
 #include <math.h>
 #include <setjmp.h>
@@ -32,7 +40,6 @@
 
 enum { MAX_BUFFERS = 32, MAX_SCALARS = 8, GUARD_BYTES = 256, GUARD = 0xa5, NUM_SEEN = 4096 };
 static const double eps = 0x1p-24;
-
 
 typedef struct Buffer {
     const IrType *type;
@@ -66,7 +73,8 @@ static bool is_new(const IrModule *m, const IrOp *kernel) {
     ir_print_op(m, kernel, &text);
     const char *from = memchr(text.data, '(', text.len); // behind the name
     uint64_t hash = 1469598103934665603u;
-    for (; from && from < text.data + text.len; from++) hash = (hash ^ (uint8_t)*from) * 1099511628211u;
+    for (; from && from < text.data + text.len; from++)
+        hash = (hash ^ (uint8_t)*from) * 1099511628211u;
     strbuf_deinit(&text);
     for (uint32_t i = 0; i < num_seen; i++)
         if (seen[i] == hash) return false;
@@ -95,12 +103,18 @@ static void fill(Check *c, Buffer *b, uint32_t *state) {
         uint32_t bits = next_random(state);
         uint16_t half = elem->kind == IR_TYPE_F16 ? f16_from_f32(value) : bf16_from_f32(value);
         int32_t word = (int32_t)(bits >> 20); // block sums: 12 bits
-        if (is_pages) word = (int32_t)(3 - i);
-        else if (b->type->rank == 1) word = (int32_t)(bits % c->chain->model.vocab);
-        if (elem->kind == IR_TYPE_F32) memcpy(b->bytes + i * size, &value, size);
-        else if (ir_type_is_float(elem)) memcpy(b->bytes + i * size, &half, size);
-        else if (elem->width == 32) memcpy(b->bytes + i * size, &word, size);
-        else memcpy(b->bytes + i * size, &bits, size);
+        if (is_pages)
+            word = (int32_t)(3 - i);
+        else if (b->type->rank == 1)
+            word = (int32_t)(bits % c->chain->model.vocab);
+        if (elem->kind == IR_TYPE_F32)
+            memcpy(b->bytes + i * size, &value, size);
+        else if (ir_type_is_float(elem))
+            memcpy(b->bytes + i * size, &half, size);
+        else if (elem->width == 32)
+            memcpy(b->bytes + i * size, &word, size);
+        else
+            memcpy(b->bytes + i * size, &bits, size);
     }
 }
 
@@ -151,13 +165,15 @@ static void classify(Check *c, IrBlock *block) {
     FOR_EACH_OP(op, block) {
         if (op->kind == IR_MATH_EXP) c->has_exp = true;
         bool is_float_sum = false;
-        if (op->kind == IR_LINALG_GENERIC && op->num_regions == 1 && !ir_op_attr(op, "ingot.contract")) {
+        if (op->kind == IR_LINALG_GENERIC && op->num_regions == 1 &&
+            !ir_op_attr(op, "ingot.contract")) {
             const IrOp *sum = ir_op_operand(ir_block_terminator(ir_op_block(op, 0)), 0)->def_op;
             uint32_t loops = ir_linalg_num_loops(op);
             int64_t ranges[16];
             ir_linalg_loop_ranges(c->reference, op, ranges);
             for (uint32_t i = 0; i < loops; i++)
-                if (ir_linalg_iterator(op, i) == IR_REDUCTION && sum && sum->kind == IR_ARITH_ADDF) {
+                if (ir_linalg_iterator(op, i) == IR_REDUCTION && sum &&
+                    sum->kind == IR_ARITH_ADDF) {
                     is_float_sum = true;
                     c->sum_len = MAX(c->sum_len, ranges[i]);
                 }
@@ -178,13 +194,17 @@ static void open_kernel(Check *c, IrOp *kernel) {
     IrBlock *body = ir_func_body(kernel);
     c->bucket = 1;
     const IrType *first = body->args[0]->type;
-    if (!str_equal(c->kind, "init") && first->kind == IR_TYPE_MEMREF && first->shape[0] == c->chain->bucket)
+    if (!str_equal(c->kind, "init") && first->kind == IR_TYPE_MEMREF &&
+        first->shape[0] == c->chain->bucket)
         c->bucket = c->chain->bucket;
     for (uint32_t i = 0; i < body->num_args; i++) {
         const IrType *type = body->args[i]->type;
-        bool is_result = ir_func_arg_attr(kernel, i, "ingot.result") || ir_func_arg_attr(kernel, i, "ingot.inout");
-        if (type->kind == IR_TYPE_MEMREF) add_buffer(c, type, is_result);
-        else c->num_scalars++;
+        bool is_result = ir_func_arg_attr(kernel, i, "ingot.result") ||
+                         ir_func_arg_attr(kernel, i, "ingot.inout");
+        if (type->kind == IR_TYPE_MEMREF)
+            add_buffer(c, type, is_result);
+        else
+            c->num_scalars++;
     }
     assert_in_range(c->num_scalars, 2, MAX_SCALARS);
     c->num_scalars -= 2; // the tile range
@@ -196,7 +216,8 @@ static void close_kernel(Check *c) {
 }
 
 static int64_t num_tiles(const Check *c) {
-    const IrAttr *tiles = ir_op_attr(c->kernel, "ingot.tiles"), *arg = ir_op_attr(c->kernel, "ingot.tiles_arg");
+    const IrAttr *tiles = ir_op_attr(c->kernel, "ingot.tiles"),
+                 *arg = ir_op_attr(c->kernel, "ingot.tiles_arg");
     if (!tiles) return 1;
     int64_t n = arg ? c->scalars[arg->i] : 0;
     return ir_affine_eval(tiles->map->results[0], &n, NULL);
@@ -219,8 +240,9 @@ static void interpret(Check *c) {
             scalar++;
         }
     }
-    tiny_chain_expect_ok(c->chain, ir_interp_call(c->reference, ir_symbol_name(c->kernel), body->num_args, args, 0,
-                                                  NULL, NULL, &c->chain->sink));
+    tiny_chain_expect_ok(c->chain,
+                         ir_interp_call(c->reference, ir_symbol_name(c->kernel), body->num_args,
+                                        args, 0, NULL, NULL, &c->chain->sink));
     check_guards(c, "interpreter");
 }
 
@@ -280,7 +302,8 @@ static void expect_same_bits(const Check *c, const uint8_t *expected, const char
         for (uint64_t j = 0; j < len; j++)
             if (b->bytes[j] != expected[j])
                 fail_msg("%s: @%s (%s), %lld tokens: buffer %u differs at byte %llu", what,
-                         ir_symbol_name(c->kernel), c->kind, (long long)c->num_valid, i, (unsigned long long)j);
+                         ir_symbol_name(c->kernel), c->kind, (long long)c->num_valid, i,
+                         (unsigned long long)j);
     }
 }
 
@@ -298,15 +321,18 @@ static double attention_bound(const Check *c) {
     return (expm1(2 * 2 * depth * eps * score) + (2 * keys + 16) * eps) * largest(&c->buffers[3]);
 }
 
-// Rows quantised from sums: codes [M, KB, B] may move by 1; what the same kernel says of whole blocks, [M, KB],
-// follows from them.
+// Rows quantised from sums: codes [M, KB, B] may move by 1; what the same kernel says of whole
+// blocks, [M, KB], follows from them.
 static const Buffer *codes_of(const Check *c, const Buffer *b, uint64_t *out_offset) {
     uint64_t offset = 0;
     for (uint32_t i = 0; i < c->num_buffers; offset += c->buffers[i++].len_bytes) {
         const Buffer *other = &c->buffers[i];
-        if (!other->is_result || other->type->rank != 3 || other->type->elem->kind != IR_TYPE_INT || b->type->rank != 2)
+        if (!other->is_result || other->type->rank != 3 || other->type->elem->kind != IR_TYPE_INT ||
+            b->type->rank != 2)
             continue;
-        if (other->type->shape[0] != b->type->shape[0] || other->type->shape[1] != b->type->shape[1]) continue;
+        if (other->type->shape[0] != b->type->shape[0] ||
+            other->type->shape[1] != b->type->shape[1])
+            continue;
         *out_offset = offset;
         return other;
     }
@@ -321,7 +347,8 @@ static double sum_difference(const Buffer *codes, const uint8_t *expected, uint6
     return difference;
 }
 
-static double allowed(const Check *c, const Buffer *b, const uint8_t *all_expected, uint64_t i, double want) {
+static double allowed(const Check *c, const Buffer *b, const uint8_t *all_expected, uint64_t i,
+                      double want) {
     enum { LARGEST_ZERO_POINT = 128 };
     if (str_equal(c->kind, "attention")) return attention_bound(c);
     if (str_equal(c->kind, "matmul") && c->has_exp) return 11 * eps * fabs(want);
@@ -338,7 +365,8 @@ static double allowed(const Check *c, const Buffer *b, const uint8_t *all_expect
 
 static void expect_near(const Check *c, const uint8_t *expected, const char *who) {
     const uint8_t *at = expected;
-    bool is_exact = !c->has_sum && !str_equal(c->kind, "attention") && !(str_equal(c->kind, "matmul") && c->has_exp);
+    bool is_exact = !c->has_sum && !str_equal(c->kind, "attention") &&
+                    !(str_equal(c->kind, "matmul") && c->has_exp);
     if (is_exact) {
         expect_same_bits(c, expected, who);
         return;
@@ -354,7 +382,8 @@ static void expect_near(const Check *c, const uint8_t *expected, const char *who
             double got = number(b, b->bytes, i), want = number(b, at, i);
             double bound = got == want ? 0 : allowed(c, b, expected, i, want);
             if (!(fabs(got - want) <= bound))
-                fail_msg("%s: @%s (%s), %lld tokens: buffer %u element %llu is %.9g, the interpreter says %.9g, "
+                fail_msg("%s: @%s (%s), %lld tokens: buffer %u element %llu is %.9g, the "
+                         "interpreter says %.9g, "
                          "bound %.3g",
                          who, ir_symbol_name(c->kernel), c->kind, (long long)c->num_valid, k,
                          (unsigned long long)i, got, want, bound);
@@ -370,7 +399,8 @@ static void check_cuts(Check *c, KernelFn kernel, const uint8_t *start, const ch
     uint8_t *whole = save(c);
     for (int64_t parts = 2; parts <= 3; parts++) {
         restore(c, start);
-        int64_t first = tiles / 3 | 1, second = parts == 3 ? MIN(first + (tiles - first) / 2 + 1, tiles) : tiles;
+        int64_t first = tiles / 3 | 1,
+                second = parts == 3 ? MIN(first + (tiles - first) / 2 + 1, tiles) : tiles;
         if (first > tiles) first = tiles;
         if (second < first) second = first;
         if (parts == 3) call(c, kernel, second, tiles, who);
@@ -390,8 +420,10 @@ static void check_levels(Check *c, const Code *codes, const CpuLevel *levels, ui
         restore(c, start);
         call(c, kernel, 0, num_tiles(c), who);
         expect_near(c, expected, who);
-        if (first) expect_same_bits(c, first, "levels differ");
-        else first = save(c);
+        if (first)
+            expect_same_bits(c, first, "levels differ");
+        else
+            first = save(c);
         check_cuts(c, kernel, start, who);
         c->num_runs++;
     }
@@ -414,7 +446,8 @@ static void run_counts(Check *c, const Code *codes, const CpuLevel *levels, uint
     if (c->bucket == 1) num_counts = 1;
     uint8_t *start = NULL, *expected = NULL;
     for (uint32_t i = 0; i < num_counts + (c->bucket > 1); i++) {
-        if (!start || !is_product) { // a reference product computes all rows, however many are asked for
+        if (!start ||
+            !is_product) { // a reference product computes all rows, however many are asked for
             uint32_t seed = 77u + i;
             free(start);
             free(expected);
@@ -449,8 +482,10 @@ static IrModule *keep_kernels(TinyChain *chain) {
     IrModule *m = tiny_chain_module(chain, PASS_loop_schedule, NULL);
     FOR_EACH_OP_SAFE(op, ir_module_body(m)) {
         if (op->kind != IR_FUNC_FUNC) continue;
-        if (!ir_op_attr(op, "ingot.kernel") || !is_new(m, op)) ir_op_erase(m, op);
-        else ir_op_set_attr(m, op, "sym_visibility", NULL);
+        if (!ir_op_attr(op, "ingot.kernel") || !is_new(m, op))
+            ir_op_erase(m, op);
+        else
+            ir_op_set_attr(m, op, "sym_visibility", NULL);
     }
     return m;
 }
@@ -468,7 +503,8 @@ static void check_model(TinyChain *chain) {
         if (cpu_level_runs(cpu_host_features(), cpu_level_info((CpuLevel)i)))
             levels[num_levels++] = (CpuLevel)i;
     if (num_levels == 0) skip();
-    for (uint32_t i = 0; i < num_levels; i++) compile_level(chain, c.reference, levels[i], &codes[i]);
+    for (uint32_t i = 0; i < num_levels; i++)
+        compile_level(chain, c.reference, levels[i], &codes[i]);
     FOR_EACH_OP(op, ir_module_body(c.reference)) {
         if (op->kind != IR_FUNC_FUNC) continue;
         open_kernel(&c, op);
@@ -491,14 +527,15 @@ static void check_model(TinyChain *chain) {
         check_model(&(TinyChain){__VA_ARGS__});                                                    \
     }
 #define SMALL_BUT_KV .num_heads = 4, .embd = 64, .ffn = 96
-#define SMALL SMALL_BUT_KV, .num_kv_heads = 2
-#define WIDE .num_heads = 4, .num_kv_heads = 2, .embd = 256, .ffn = 512
+#define SMALL        SMALL_BUT_KV, .num_kv_heads = 2
+#define WIDE         .num_heads = 4, .num_kv_heads = 2, .embd = 256, .ffn = 512
 
 MODEL_TEST(f32, .model = {SMALL, .matrix_format = QUANT_F32})
 MODEL_TEST(f16_f16_kv, .model = {SMALL, .matrix_format = QUANT_F16, .is_untied = true}, .kv = "f16")
 MODEL_TEST(bf16, .model = {SMALL, .matrix_format = QUANT_BF16}, .activations = "bf16")
 MODEL_TEST(q8_0, .model = {SMALL, .matrix_format = QUANT_Q8_0})
-MODEL_TEST(q8_0_int8, .model = {SMALL, .matrix_format = QUANT_Q8_0}, .activations = "int8", .kv = "f16")
+MODEL_TEST(q8_0_int8, .model = {SMALL, .matrix_format = QUANT_Q8_0}, .activations = "int8",
+           .kv = "f16")
 MODEL_TEST(q4_0, .model = {SMALL, .matrix_format = QUANT_Q4_0})
 MODEL_TEST(q4_0_int8, .model = {SMALL, .matrix_format = QUANT_Q4_0}, .activations = "int8")
 MODEL_TEST(q4_0_bf16, .model = {SMALL, .matrix_format = QUANT_Q4_0}, .activations = "bf16")
@@ -512,20 +549,30 @@ MODEL_TEST(q4_k_int8, .model = {WIDE, .matrix_format = QUANT_Q4_K}, .activations
 MODEL_TEST(q5_k_int8, .model = {WIDE, .matrix_format = QUANT_Q5_K}, .activations = "int8")
 MODEL_TEST(q6_k_int8, .model = {WIDE, .matrix_format = QUANT_Q6_K}, .activations = "int8")
 MODEL_TEST(one_kv_head, .model = {SMALL_BUT_KV, .matrix_format = QUANT_F32, .num_kv_heads = 1})
-MODEL_TEST(all_kv_heads_halves, .model = {SMALL_BUT_KV, .matrix_format = QUANT_F32, .num_kv_heads = 4},
+MODEL_TEST(all_kv_heads_halves,
+           .model = {SMALL_BUT_KV, .matrix_format = QUANT_F32, .num_kv_heads = 4},
            .is_halves = true, .bucket = 32)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_f32),       cmocka_unit_test(test_f16_f16_kv),
-        cmocka_unit_test(test_bf16),      cmocka_unit_test(test_q8_0),
-        cmocka_unit_test(test_q8_0_int8), cmocka_unit_test(test_q4_0),
-        cmocka_unit_test(test_q4_0_int8), cmocka_unit_test(test_q4_0_bf16),
-        cmocka_unit_test(test_q4_1),      cmocka_unit_test(test_q4_1_int8),
-        cmocka_unit_test(test_q5_0),      cmocka_unit_test(test_q5_0_int8),
-        cmocka_unit_test(test_q5_1),      cmocka_unit_test(test_q5_1_int8),
-        cmocka_unit_test(test_q4_k_int8), cmocka_unit_test(test_q5_k_int8),
-        cmocka_unit_test(test_q6_k_int8), cmocka_unit_test(test_one_kv_head),
+        cmocka_unit_test(test_f32),
+        cmocka_unit_test(test_f16_f16_kv),
+        cmocka_unit_test(test_bf16),
+        cmocka_unit_test(test_q8_0),
+        cmocka_unit_test(test_q8_0_int8),
+        cmocka_unit_test(test_q4_0),
+        cmocka_unit_test(test_q4_0_int8),
+        cmocka_unit_test(test_q4_0_bf16),
+        cmocka_unit_test(test_q4_1),
+        cmocka_unit_test(test_q4_1_int8),
+        cmocka_unit_test(test_q5_0),
+        cmocka_unit_test(test_q5_0_int8),
+        cmocka_unit_test(test_q5_1),
+        cmocka_unit_test(test_q5_1_int8),
+        cmocka_unit_test(test_q4_k_int8),
+        cmocka_unit_test(test_q5_k_int8),
+        cmocka_unit_test(test_q6_k_int8),
+        cmocka_unit_test(test_one_kv_head),
         cmocka_unit_test(test_all_kv_heads_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,13 @@
-// One model, evaluated four ways on the same tokens: the level-1 module (entries per bucket, quantised weights as
-// planes) in the interpreter; the planned level-2 module in the interpreter, with the arena and all weights
-// prepared by its own init functions; the same after vectorize; and the artifact through the executor.
+// One model, evaluated four ways on the same tokens: the level-1 module (entries per bucket,
+// quantised weights as planes) in the interpreter; the planned level-2 module in the interpreter,
+// with the arena and all weights prepared by its own init functions; the same after vectorize; and
+// the artifact through the executor.
 //
-// Bound, f32: any two of them differ by the order of sums alone. A logit is the end of a chain of about 10
-// products per layer, each a sum of at most K terms with an error of K eps of its absolute sum (eps = 2^-24),
-// on either side: 2 * 10 * layers * K * eps of the largest logit.
-// Bound, int8: the same rounding may move an activation across the border between two of 127 codes, and then
-// the product by 1/127 of one term in a block; a few such moves stay under 1/127 of the largest logit.
+// Bound, f32: any two of them differ by the order of sums alone. A logit is the end of a chain of
+// about 10 products per layer, each a sum of at most K terms with an error of K eps of its absolute
+// sum (eps = 2^-24), on either side: 2 * 10 * layers * K * eps of the largest logit. Bound, int8:
+// the same rounding may move an activation across the border between two of 127 codes, and then the
+// product by 1/127 of one term in a block; a few such moves stay under 1/127 of the largest logit.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,9 +20,10 @@
 #include "chain_run.h"
 
 enum { NUM_STEPS = 5, NUM_FULL = 2, MAX_VOCAB = 512 };
-static const int32_t ids[] = {5, 17, 39, 0, 21, 5, 12, 200, 271, 90, 91, 92, 1, 2, 3, 77, 8, 9, 10, 64, 31, 7, 25};
-// Prefill of a whole bucket and a step of generation; then a part of a bucket across a page border, another step,
-// one token by the large entry.
+static const int32_t ids[] = {5, 17, 39, 0,  21, 5, 12, 200, 271, 90, 91, 92,
+                              1, 2,  3,  77, 8,  9, 10, 64,  31,  7,  25};
+// Prefill of a whole bucket and a step of generation; then a part of a bucket across a page border,
+// another step, one token by the large entry.
 static const struct {
     uint32_t from, n, bucket;
 } steps[NUM_STEPS] = {{0, 16, 16}, {16, 1, 1}, {17, 4, 16}, {21, 1, 1}, {22, 1, 16}};
@@ -51,11 +53,13 @@ static void execute(TinyChain *chain, Logits out) {
     chain_folder_close(&folder);
 }
 
-static double compare(TinyChain *chain, Logits a, Logits b, int num_steps, double bound, const char *what) {
+static double compare(TinyChain *chain, Logits a, Logits b, int num_steps, double bound,
+                      const char *what) {
     double worst = 0;
     for (int i = 0; i < num_steps; i++) {
         double distance = chain_distance(chain, a[i], b[i]);
-        if (!(distance <= bound)) fail_msg("%s, step %d: %g of the largest logit, bound %g", what, i, distance, bound);
+        if (!(distance <= bound))
+            fail_msg("%s, step %d: %g of the largest logit, bound %g", what, i, distance, bound);
         worst = distance > worst ? distance : worst;
     }
     return worst;
@@ -71,9 +75,12 @@ static void check_model(TinyChain *chain) {
     interpret(chain, PASS_inline_functions, NUM_STEPS, level_1);
     interpret(chain, PASS_vectorize, NUM_STEPS, level_2);
     execute(chain, machine);
-    double first = is_f32 ? compare(chain, level_2, level_1, NUM_STEPS, bound, "level 2 and level 1") : 0;
-    double second = compare(chain, machine, level_2, NUM_STEPS, bound, "machine code and level 2"), third = 0;
-    if (is_f32) { // scheduled rows beyond the valid ones read what nothing wrote: only whole buckets here
+    double first =
+        is_f32 ? compare(chain, level_2, level_1, NUM_STEPS, bound, "level 2 and level 1") : 0;
+    double second = compare(chain, machine, level_2, NUM_STEPS, bound, "machine code and level 2"),
+           third = 0;
+    if (is_f32) { // scheduled rows beyond the valid ones read what nothing wrote: only whole
+                  // buckets here
         interpret(chain, PASS_lower_target, NUM_FULL, vectors);
         third = compare(chain, vectors, level_2, NUM_FULL, bound, "vectors and level 2");
     }
@@ -90,12 +97,15 @@ static void check_model(TinyChain *chain) {
 
 MODEL_TEST(f32, .model = {SMALL, .num_kv_heads = 2, .matrix_format = QUANT_F32})
 MODEL_TEST(f16_one_kv_head, .model = {SMALL, .num_kv_heads = 1, .matrix_format = QUANT_F16})
-MODEL_TEST(bf16_untied, .model = {SMALL, .num_kv_heads = 4, .matrix_format = QUANT_BF16, .is_untied = true})
-MODEL_TEST(q4_0_halves, .model = {SMALL, .num_kv_heads = 2, .matrix_format = QUANT_Q4_0}, .is_halves = true)
+MODEL_TEST(bf16_untied,
+           .model = {SMALL, .num_kv_heads = 4, .matrix_format = QUANT_BF16, .is_untied = true})
+MODEL_TEST(q4_0_halves, .model = {SMALL, .num_kv_heads = 2, .matrix_format = QUANT_Q4_0},
+           .is_halves = true)
 MODEL_TEST(q5_1, .model = {SMALL, .num_kv_heads = 1, .matrix_format = QUANT_Q5_1})
-MODEL_TEST(q8_0_int8, .model = {SMALL, .num_kv_heads = 2, .matrix_format = QUANT_Q8_0}, .activations = "int8")
-MODEL_TEST(q4_0_int8, .model = {SMALL, .num_kv_heads = 1, .matrix_format = QUANT_Q4_0}, .activations = "int8",
-           .kv = "f16")
+MODEL_TEST(q8_0_int8, .model = {SMALL, .num_kv_heads = 2, .matrix_format = QUANT_Q8_0},
+           .activations = "int8")
+MODEL_TEST(q4_0_int8, .model = {SMALL, .num_kv_heads = 1, .matrix_format = QUANT_Q4_0},
+           .activations = "int8", .kv = "f16")
 
 int main(void) {
     const struct CMUnitTest tests[] = {

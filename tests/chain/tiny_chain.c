@@ -22,7 +22,8 @@ static void put_text(StrBuf *out, const uint32_t *codepoints, uint32_t n) {
     size_t len = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t c = codepoints[i];
-        if (c < 128) text[len++] = (char)c;
+        if (c < 128)
+            text[len++] = (char)c;
         else {
             text[len++] = (char)(0xc0 | c >> 6);
             text[len++] = (char)(0x80 | (c & 63));
@@ -38,7 +39,8 @@ static void start_array(GgufBuilder *b, const char *key, GgufType elem, uint64_t
     gguf_builder_put_u64(&b->entries, count);
 }
 
-// How byte-level vocabularies write a byte (GPT-2): printable ones as they are, the others from 256.
+// How byte-level vocabularies write a byte (GPT-2): printable ones as they are, the others from
+// 256.
 static void put_byte_tokens(StrBuf *out) {
     uint32_t next = 256;
     for (uint32_t byte = 0; byte < 256; byte++) {
@@ -50,7 +52,8 @@ static void put_byte_tokens(StrBuf *out) {
 
 static void add_tokenizer(GgufBuilder *b, uint32_t vocab) {
     enum { NUM_CONTROLS = 3 };
-    static const char *const controls[NUM_CONTROLS] = {"<|endoftext|>", "<|im_start|>", "<|im_end|>"};
+    static const char *const controls[NUM_CONTROLS] = {"<|endoftext|>", "<|im_start|>",
+                                                       "<|im_end|>"};
     gguf_builder_string(b, "tokenizer.ggml.model", "gpt2");
     gguf_builder_string(b, "tokenizer.ggml.pre", "smollm");
     start_array(b, "tokenizer.ggml.tokens", GGUF_STRING, vocab);
@@ -83,15 +86,16 @@ void tiny_chain_open(TinyChain *c) {
     gguf_builder_deinit(&b);
     tiny_chain_expect_ok(c, gguf_builder_open(c->bytes.data, c->bytes.len, &c->sink, &c->gguf));
     uint32_t bucket = c->bucket ? c->bucket : 16, context = c->context ? c->context : 64;
-    strbuf_printf(&c->recipe_text,
-                  "version: 1\nmodel_name: tiny\nprecision: {activations: %s, kv_cache: %s}\n"
-                  "input_constraints: {seq_len: {min: 1, max: %u, step: %u}, kv_cache_seq_len: {max: %u}}\n"
-                  "targets:\n  - {arch: x86_64, cpu: all, threads: 3}\n"
-                  "memory_optimization: {kv_cache_page_size: %u}\n%s",
-                  c->activations ? c->activations : "f32", c->kv ? c->kv : "f32", bucket, bucket, context,
-                  (unsigned)TINY_PAGE_LEN, c->more ? c->more : "");
-    tiny_chain_expect_ok(c, recipe_parse(c->recipe_text.data, c->recipe_text.len, "tiny.yaml", &c->sink,
-                                         &c->recipe));
+    strbuf_printf(
+        &c->recipe_text,
+        "version: 1\nmodel_name: tiny\nprecision: {activations: %s, kv_cache: %s}\n"
+        "input_constraints: {seq_len: {min: 1, max: %u, step: %u}, kv_cache_seq_len: {max: %u}}\n"
+        "targets:\n  - {arch: x86_64, cpu: all, threads: 3}\n"
+        "memory_optimization: {kv_cache_page_size: %u}\n%s",
+        c->activations ? c->activations : "f32", c->kv ? c->kv : "f32", bucket, bucket, context,
+        (unsigned)TINY_PAGE_LEN, c->more ? c->more : "");
+    tiny_chain_expect_ok(c, recipe_parse(c->recipe_text.data, c->recipe_text.len, "tiny.yaml",
+                                         &c->sink, &c->recipe));
     tiny_chain_expect_ok(c, import_model(c->recipe, c->gguf, &c->sink, &c->imported));
 }
 
@@ -110,7 +114,8 @@ void tiny_chain_advance(TinyChain *c, IrModule *m, PassId end) {
     PassId ids[NUM_PASSES];
     size_t num = 0;
     for (PassId id = pass_next(m); id < end; id = (PassId)(id + 1)) ids[num++] = id;
-    tiny_chain_expect_ok(c, pass_pipeline_run(m, &(PassPipeline){.ids = ids, .num_ids = num}, &c->sink));
+    tiny_chain_expect_ok(
+        c, pass_pipeline_run(m, &(PassPipeline){.ids = ids, .num_ids = num}, &c->sink));
 }
 
 void tiny_chain_set_target(IrModule *m, const char *level) {
