@@ -6,6 +6,41 @@ bool contraction_is(const IrOp *op, const char *form) {
     return attr && attr->kind == IR_ATTR_STRING && str_equal(attr->str, form);
 }
 
+typedef struct Form {
+    const char *name;
+    uint32_t min_ins, max_ins;
+    uint32_t ranks[2][2]; // of the first two operands: as raised, as laid out (0: any)
+} Form;
+
+bool contraction_fits(const IrOp *op) {
+    static const Form forms[] = {
+        {"weights", 3, 4, {{3, 3}, {0, 5}}},
+        {"float", 2, 2, {{2, 2}, {0, 3}}},
+        {"dot", 2, 2, {{3, 3}, {0, 5}}},
+        {"scale", 3, 6, {{3, 2}, {4, 2}}},
+    };
+    const IrAttr *attr = ir_op_attr(op, "ingot.contract");
+    if (op->kind != IR_LINALG_GENERIC || op->segments[1] != 1 || op->num_results > 1) return false;
+    if (op->num_results == 1 && ir_value_is_unused(&op->results[0])) return false;
+    for (uint32_t i = 0; i < op->num_operands; i++) {
+        const IrType *type = ir_op_operand(op, i)->type;
+        if (type->kind == IR_TYPE_VECTOR || !ir_type_is_shaped(type) || !ir_type_is_static(type) ||
+            type->rank < 2)
+            return false;
+    }
+    for (size_t f = 0; f < ARRAY_LEN(forms); f++) {
+        const Form *form = &forms[f];
+        if (!str_equal(form->name, attr->str)) continue;
+        if (op->segments[0] < form->min_ins || op->segments[0] > form->max_ins) return false;
+        uint32_t first = ir_op_operand(op, 0)->type->rank, second = ir_op_operand(op, 1)->type->rank;
+        bool is_raised = first == form->ranks[0][0] && second == form->ranks[0][1];
+        bool is_laid_out = (form->ranks[1][0] == 0 || first == form->ranks[1][0]) &&
+                           second == form->ranks[1][1];
+        return is_raised || is_laid_out;
+    }
+    return false;
+}
+
 void contraction_mark(IrModule *m, IrOp *op, const char *form) {
     ir_op_set_attr(m, op, "ingot.contract", ir_attr_string(m, form));
 }

@@ -127,6 +127,10 @@ static void read_code(Decode *d) {
 }
 
 bool decode_read(IrModule *m, IrOp *generic, IrValue *value, Decode *out) {
+    enum { MAX_LOOPS = 12, MAX_PLANES = 8 };
+    if (ir_linalg_num_loops(generic) == 0 || ir_linalg_num_loops(generic) > MAX_LOOPS ||
+        generic->segments[0] > MAX_PLANES || generic->segments[1] != 1 || generic->num_results != 1)
+        return false;
     Decode d = {.generic = generic, .value = value};
     d.convert = find_convert(m, generic, value);
     if (!d.convert) return false;

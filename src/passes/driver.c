@@ -110,6 +110,7 @@ static Status verify_after(IrModule *m, const PassInfo *info, DiagSink *sink) {
 }
 
 Status pass_pipeline_run(IrModule *m, const PassPipeline *pipeline, DiagSink *sink) {
+    TRY(pass_annotations_check(m, sink));
     for (size_t i = 0; i < pipeline->num_ids; i++) {
         PassId id = pipeline->ids[i];
         const PassInfo *info = &passes[id];

@@ -51,6 +51,10 @@ typedef struct PassPipeline {
 // BUG of that pass unless the module came from text, so it is reported with the pass's name.
 Status pass_pipeline_run(IrModule *m, const PassPipeline *pipeline, DiagSink *sink) MUST_USE;
 
+// Are the annotations (annotations.def) known, of the right kind, and do they fit what they stand on?
+// P0011 for the first that does not. The pipeline checks before its first pass.
+Status pass_annotations_check(IrModule *m, DiagSink *sink) MUST_USE;
+
 // Facts that hold on the module, from `ingot.passes`.
 uint32_t pass_facts(const IrModule *m);
 // The pass to go on with after a dump: the one following the last recorded pass of the standard

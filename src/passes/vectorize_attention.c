@@ -52,6 +52,9 @@ static const IrAttr *find_scale(const IrOp *kernel, bool *out_masked) {
 static Status read_kernel(Attention *a) {
     IrBlock *body = ir_func_body(a->v->kernel);
     if (body->num_args != 9) return vec_refuse(a->v, "attention with these operands");
+    for (uint32_t i = 0; i < body->num_args; i++)
+        if (body->args[i]->type->kind != (i < 5 ? IR_TYPE_MEMREF : IR_TYPE_INDEX))
+            return vec_refuse(a->v, "attention with operands in this order");
     a->q = body->args[0];
     a->pages = body->args[1];
     a->keys = body->args[2];

@@ -129,6 +129,9 @@ static Status read_kernel(Matmul *mm) {
         mm->out = vec_root(ir_op_operand(mm->epilogue, ir_op_segment_start(mm->epilogue, 1)));
     if (mm->out->def_op || mm->x->def_op || mm->codes->def_op)
         return vec_refuse(mm->v, "a contraction whose operands are computed in the kernel");
+    if (mm->out->type->kind != IR_TYPE_MEMREF || mm->x->type->kind != IR_TYPE_MEMREF ||
+        mm->x->type->rank < 2 || mm->x->type->rank > 8)
+        return vec_refuse(mm->v, "operands of these types");
     mm->rows = mm->x->type->shape[0];
     mm->num_rows = mm->v->s.row_tile;
     if (mm->out->type->rank < 2 || mm->out->type->rank > 3 || mm->num_rows > mm->rows ||
