@@ -160,7 +160,7 @@ def make_model(path, layers=2, dim=64, ffn=160, heads=4, kv_heads=2, weights="F3
     tokens = controls + byte_letters() + ["he", "ll", "hell"]
     tokens += [f"<pad{i}>" for i in range(-len(tokens) % vocab_multiple)]
     num_named = len(tokens)
-    tokens += [f"<unused_{i}>" for i in range(-len(tokens) % 16)]  # kernels take rows by 16
+    tokens += [f"<unused_{i}>" for i in range(-len(tokens) % 16)]  # of no text
     merges = ["h e", "l l", "he ll"]
     head_dim = dim // heads
     metadata = {

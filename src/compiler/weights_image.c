@@ -97,6 +97,16 @@ static uint64_t plane_elems(const QuantPlane *plane) {
     return n;
 }
 
+// Init functions are kernels: what they read is aligned as the kernel ABI says.
+static void grow(Bytes *bytes, uint64_t by) {
+    uint64_t room = align_up(MAX(bytes->len + by, 1), PLAN_BUFFER_ALIGN_BYTES);
+    uint8_t *data = aligned_alloc(PLAN_BUFFER_ALIGN_BYTES, room);
+    if (!data) BUG("out of memory for a parameter");
+    if (bytes->len) memcpy(data, bytes->data, bytes->len);
+    free(bytes->data);
+    bytes->data = data;
+}
+
 // Appends a parameter's bytes, or one plane of its blocks, to out.
 static Status append_param(const WeightsSource *source, const char *name, const char *plane,
                            DiagSink *sink, Bytes *out) {
@@ -112,7 +122,7 @@ static Status append_param(const WeightsSource *source, const char *name, const 
     }
     uint64_t blocks = num_elems(&param) / info->block_elems;
     uint64_t bytes = blocks * plane_elems(&info->planes[p]) * info->planes[p].elem_bytes;
-    out->data = base_realloc(out->data, out->len + bytes, 1);
+    grow(out, bytes);
     if (plane)
         quant_split_plane(param.format, (uint32_t)p, param.data, blocks, out->data + out->len);
     else

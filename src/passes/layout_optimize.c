@@ -10,6 +10,9 @@
 //   -> %t = generic ins(%c, %c) (relayout);  %p = generic ins(%xq, %t) over (m, tile, row, b, half,
 //   q, i)
 //
+// Where the number of output rows is no multiple of 16, rows of zeros fill the last tile of the
+// weight, and the columns they make are left out of a copy of the result.
+//
 // Needs: typed.  Keeps: all.  Exact.
 #include <string.h>
 
@@ -59,13 +62,64 @@ static uint32_t code_max(const IrValue *codes) {
     return max && max->kind == IR_ATTR_INT ? (uint32_t)max->i : 255;
 }
 
-static IrValue *pack_codes(Layout *l, IrValue *codes, bool is_nibble) {
-    IrModule *m = l->m;
-    Builder b = builder_after_def(l, codes), body;
+// ---- rows by tiles
+
+// Rows first .. of a tensor as `part`; operands are the source, and for an insertion what it goes
+// into.
+static IrValue *build_slice(Builder *b, IrOpKind kind, uint32_t num, IrValue *const *operands,
+                            int64_t first, const IrType *part, const IrType *result) {
+    IrModule *m = b->m;
+    const IrType *i64 = ir_type_int(m, 64);
+    const int64_t offsets[5] = {first, 0, 0, 0, 0}, strides[5] = {1, 1, 1, 1, 1};
+    IrNamedAttr attrs[] = {{"static_offsets", ir_attr_dense_array(m, i64, part->rank, offsets)},
+                           {"static_sizes", ir_attr_dense_array(m, i64, part->rank, part->shape)},
+                           {"static_strides", ir_attr_dense_array(m, i64, part->rank, strides)}};
+    IrOpSpec spec = {.kind = kind,
+                     .num_operands = num,
+                     .operands = operands,
+                     .num_results = 1,
+                     .result_types = &result,
+                     .num_attrs = 3,
+                     .attrs = attrs,
+                     .segments = {num}};
+    return ir_op_result(build_op_full(b, &spec), 0);
+}
+
+static const IrType *with_first_size(IrModule *m, const IrType *type, int64_t size) {
+    int64_t shape[5];
+    memcpy(shape, type->shape, type->rank * sizeof *shape);
+    shape[0] = size;
+    return ir_type_tensor(m, type->rank, shape, type->elem);
+}
+
+static IrValue *take_rows(Builder *b, IrValue *from, int64_t first, int64_t num) {
+    const IrType *part = with_first_size(b->m, from->type, num);
+    return build_slice(b, IR_TENSOR_EXTRACT_SLICE, 1, &from, first, part, part);
+}
+
+static IrValue *put_rows(Builder *b, IrValue *part, IrValue *into, int64_t first) {
+    IrValue *operands[] = {part, into};
+    return build_slice(b, IR_TENSOR_INSERT_SLICE, 2, operands, first, part->type, into->type);
+}
+
+static IrValue *copy_of(Builder *b, IrValue *value) {
+    uint32_t rank = value->type->rank;
+    const IrAffineMap *maps[] = {ir_affine_identity(b->m, rank), ir_affine_identity(b->m, rank)};
+    const char *const iterators[] = {"", "p", "pp", "ppp"};
+    IrValue *out = build_empty(b, value->type);
+    Builder body;
+    IrOp *copy = build_generic(b, 1, &value, 1, &out, maps, iterators[rank], &body);
+    build_yield(&body, IR_LINALG_YIELD, 1, &body.block->args[0]);
+    return ir_op_result(copy, 0);
+}
+
+static IrValue *tile_codes(Builder *b, IrValue *codes, bool is_nibble) {
+    IrModule *m = b->m;
+    Builder body;
     const int64_t *s = codes->type->shape;
     const int64_t shape[] = {s[0] / TILE_ROWS, s[1], is_nibble ? s[2] / 8 : s[2] / 4, TILE_ROWS, 4};
     const IrType *i8 = codes->type->elem;
-    IrValue *out = build_empty(&b, ir_type_tensor(m, 5, shape, i8));
+    IrValue *out = build_empty(b, ir_type_tensor(m, 5, shape, i8));
     const IrAffineMap *maps[3];
     for (int half = 0; half < 2; half++) {
         const IrAffineExpr *results[] = {combine(m, 0, TILE_ROWS, 3, 0), dim(m, 1),
@@ -74,7 +128,7 @@ static IrValue *pack_codes(Layout *l, IrValue *codes, bool is_nibble) {
     }
     maps[is_nibble ? 2 : 1] = ir_affine_identity(m, 5);
     IrValue *ins[] = {codes, codes};
-    IrOp *op = build_generic(&b, is_nibble ? 2 : 1, ins, 1, &out, maps, "ppppp", &body);
+    IrOp *op = build_generic(b, is_nibble ? 2 : 1, ins, 1, &out, maps, "ppppp", &body);
     IrValue *byte = body.block->args[0];
     if (is_nibble) {
         IrValue *high =
@@ -86,16 +140,36 @@ static IrValue *pack_codes(Layout *l, IrValue *codes, bool is_nibble) {
 }
 
 // [N, X] -> [NT, X, 16]
-static IrValue *pack_rows(Layout *l, IrValue *rows) {
-    IrModule *m = l->m;
-    Builder b = builder_after_def(l, rows), body;
+static IrValue *tile_rows(Builder *b, IrValue *rows) {
+    IrModule *m = b->m;
+    Builder body;
     const int64_t shape[] = {rows->type->shape[0] / TILE_ROWS, rows->type->shape[1], TILE_ROWS};
-    IrValue *out = build_empty(&b, ir_type_tensor(m, 3, shape, rows->type->elem));
+    IrValue *out = build_empty(b, ir_type_tensor(m, 3, shape, rows->type->elem));
     const IrAffineExpr *results[] = {combine(m, 0, TILE_ROWS, 2, 0), dim(m, 1)};
     const IrAffineMap *maps[] = {ir_affine_map(m, 3, 0, 2, results), ir_affine_identity(m, 3)};
-    IrOp *op = build_generic(&b, 1, &rows, 1, &out, maps, "ppp", &body);
+    IrOp *op = build_generic(b, 1, &rows, 1, &out, maps, "ppp", &body);
     build_yield(&body, IR_LINALG_YIELD, 1, &body.block->args[0]);
     return ir_op_result(op, 0);
+}
+
+static IrValue *tile_some(Builder *b, IrValue *v, bool is_nibble) {
+    return v->type->rank == 3 ? tile_codes(b, v, is_nibble) : tile_rows(b, v);
+}
+
+// [N, ...] by tiles. The rows of the last tile that are not there are 0; the others are not copied
+// for that.
+static IrValue *tile_all(Layout *l, IrValue *from, bool is_nibble) {
+    Builder b = builder_after_def(l, from);
+    int64_t rows = from->type->shape[0], rest = rows % TILE_ROWS, whole = rows - rest;
+    if (rest == 0) return tile_some(&b, from, is_nibble);
+    IrValue *last = build_filled(&b, with_first_size(l->m, from->type, TILE_ROWS), 0.0);
+    last = put_rows(&b, copy_of(&b, take_rows(&b, from, whole, rest)), last, 0);
+    last = tile_some(&b, last, is_nibble);
+    if (whole == 0) return last;
+    IrValue *tiles = tile_some(&b, take_rows(&b, from, 0, whole), is_nibble);
+    int64_t num_whole = whole / TILE_ROWS;
+    IrValue *all = build_empty(&b, with_first_size(l->m, tiles->type, num_whole + 1));
+    return put_rows(&b, last, put_rows(&b, tiles, all, 0), num_whole);
 }
 
 static Packed *packed_of(Layout *l, IrValue *from) {
@@ -106,7 +180,7 @@ static Packed *packed_of(Layout *l, IrValue *from) {
     bool is_nibble = is_codes && code_max(from) <= 15 && from->type->shape[2] % 8 == 0;
     Packed *p = &l->packed[l->num_packed++];
     *p = (Packed){.from = from, .is_nibble = is_nibble};
-    p->to = is_codes ? pack_codes(l, from, is_nibble) : pack_rows(l, from);
+    p->to = tile_all(l, from, is_nibble);
     return p;
 }
 
@@ -172,10 +246,13 @@ static IrValue *split_x(Builder *b, IrValue *x, bool is_nibble) {
     return build_expand(b, x, type, 3, groups);
 }
 
-// [M, NT, 16] -> [M, N]
-static IrValue *join_rows(Builder *b, IrValue *tiled) {
+// [M, NT, 16] -> [M, N], type. Columns of rows that were added are left out of a copy, so that what
+// comes after need not know of them.
+static IrValue *join_rows(Builder *b, IrValue *tiled, const IrType *type) {
     const uint32_t groups[] = {1, 2};
-    return build_collapse(b, tiled, 2, groups);
+    IrValue *joined = build_collapse(b, tiled, 2, groups);
+    if (joined->type == type) return joined;
+    return copy_of(b, build_slice(b, IR_TENSOR_EXTRACT_SLICE, 1, &joined, 0, type, type));
 }
 
 static void rewrite_codes_op(Layout *l, IrOp *op, bool is_dot) {
@@ -208,7 +285,8 @@ static void rewrite_codes_op(Layout *l, IrOp *op, bool is_dot) {
         l->packed[l->num_packed++] = (Packed){.from = ir_op_result(op, 0), .to = result};
         return;
     }
-    ir_value_replace_all(ir_op_result(op, 0), join_rows(&b, result));
+    IrValue *old = ir_op_result(op, 0);
+    ir_value_replace_all(old, join_rows(&b, result, old->type));
     ir_op_erase(m, op);
 }
 
@@ -228,7 +306,8 @@ static void rewrite_scale(Layout *l, IrOp *op) {
     }
     r.out = zero_out(&b, 3, p->type->shape, op->results[0].type->elem);
     r.maps[r.num_ins] = build_dims_map(m, 4, 3, 0u, 1u, 2u);
-    ir_value_replace_all(ir_op_result(op, 0), join_rows(&b, rewrite(l, op, &r)));
+    IrValue *old = ir_op_result(op, 0);
+    ir_value_replace_all(old, join_rows(&b, rewrite(l, op, &r), old->type));
     IrOp *dot = ir_op_operand(op, 0)->def_op;
     ir_op_erase(m, op);
     ir_op_erase(m, dot);
@@ -246,17 +325,16 @@ static void rewrite_float(Layout *l, IrOp *op) {
                           build_dims_map(m, 4, 3, 0u, 1u, 2u)},
                  .iterators = "pppr",
                  .code_arg = -1};
-    ir_value_replace_all(ir_op_result(op, 0), join_rows(&b, rewrite(l, op, &r)));
+    IrValue *old = ir_op_result(op, 0);
+    ir_value_replace_all(old, join_rows(&b, rewrite(l, op, &r), old->type));
     ir_op_erase(m, op);
 }
 
 static bool weights_fit(Layout *l, const IrOp *op, IrValue *weight) {
-    if (weight->type->shape[0] % TILE_ROWS == 0 &&
-        (weight->type->rank != 3 || weight->type->shape[2] % 4 == 0))
-        return true;
+    if (weight->type->rank != 3 || weight->type->shape[2] % 4 == 0) return true;
     Status status = diag_error(l->sink, DIAG_P0005, ir_loc_span(op->loc),
-                               "a weight of %lld output rows: the kernels take multiples of %d",
-                               (long long)weight->type->shape[0], TILE_ROWS);
+                               "a weight in blocks of %lld: the kernels take multiples of 4",
+                               (long long)weight->type->shape[2]);
     (void)status;
     return false;
 }

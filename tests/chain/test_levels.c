@@ -20,7 +20,7 @@
 #include "chain_run.h"
 
 enum { NUM_STEPS = 5, NUM_FULL = 2, MAX_VOCAB = 512 };
-static const int32_t ids[] = {5, 17, 39, 0,  21, 5, 12, 200, 271, 90, 91, 92,
+static const int32_t ids[] = {5, 17, 39, 0,  21, 5, 12, 200, 258, 90, 91, 92,
                               1, 2,  3,  77, 8,  9, 10, 64,  31,  7,  25};
 // Prefill of a whole bucket and a step of generation; then a part of a bucket across a page border,
 // another step, one token by the large entry.
@@ -101,6 +101,15 @@ MODEL_TEST(bf16_untied,
            .model = {SMALL, .num_kv_heads = 4, .matrix_format = QUANT_BF16, .is_untied = true})
 MODEL_TEST(q4_0_halves, .model = {SMALL, .num_kv_heads = 2, .matrix_format = QUANT_Q4_0},
            .is_halves = true)
+// Rows that do not fill the last tile of 16: the vocabulary, and a gated unit.
+MODEL_TEST(odd_rows,
+           .model = {.num_heads = 4, .embd = 64, .ffn = 88, .num_kv_heads = 2, .vocab = 277})
+MODEL_TEST(odd_vocabulary_int8,
+           .model = {SMALL, .num_kv_heads = 2, .vocab = 259, .is_untied = true,
+                     .matrix_format = QUANT_Q5_1},
+           .activations = "int8")
+MODEL_TEST(odd_vocabulary_nibbles,
+           .model = {SMALL, .num_kv_heads = 2, .vocab = 285, .matrix_format = QUANT_Q4_1})
 MODEL_TEST(q5_1, .model = {SMALL, .num_kv_heads = 1, .matrix_format = QUANT_Q5_1})
 MODEL_TEST(q8_0_int8, .model = {SMALL, .num_kv_heads = 2, .matrix_format = QUANT_Q8_0},
            .activations = "int8")
@@ -109,9 +118,15 @@ MODEL_TEST(q4_0_int8, .model = {SMALL, .num_kv_heads = 1, .matrix_format = QUANT
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_f32),         cmocka_unit_test(test_f16_one_kv_head),
-        cmocka_unit_test(test_bf16_untied), cmocka_unit_test(test_q4_0_halves),
-        cmocka_unit_test(test_q5_1),        cmocka_unit_test(test_q8_0_int8),
+        cmocka_unit_test(test_f32),
+        cmocka_unit_test(test_f16_one_kv_head),
+        cmocka_unit_test(test_bf16_untied),
+        cmocka_unit_test(test_q4_0_halves),
+        cmocka_unit_test(test_q5_1),
+        cmocka_unit_test(test_odd_rows),
+        cmocka_unit_test(test_odd_vocabulary_int8),
+        cmocka_unit_test(test_odd_vocabulary_nibbles),
+        cmocka_unit_test(test_q8_0_int8),
         cmocka_unit_test(test_q4_0_int8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
