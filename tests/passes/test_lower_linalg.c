@@ -450,7 +450,7 @@ typedef struct Refusal {
 } Refusal;
 
 #define ROWS         "attributes {ingot.kernel = \"rows\", ingot.tiles = affine_map<() -> (4)>} {\n"
-#define WHOLE        "attributes {ingot.kernel = \"whole\", ingot.tiles = affine_map<() -> (1)>} {\n"
+#define WHOLE "attributes {ingot.kernel = \"whole\", ingot.tiles = affine_map<() -> (1)>} {\n"
 #define MAP(results) "affine_map<(d0, d1) -> (" results ")>"
 #define NEGATE(from, to, map)                                                                      \
     to " = linalg.generic {indexing_maps = [" map                                                  \
