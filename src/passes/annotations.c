@@ -26,8 +26,8 @@ static void refuse_unknown(Check *check, const char *name, const IrLoc *loc) {
     const char *names[ARRAY_LEN(annotations)];
     for (size_t i = 0; i < ARRAY_LEN(annotations); i++) names[i] = annotations[i].name;
     const char *nearest = str_nearest(name, names, ARRAY_LEN(names));
-    check->status = diag_error(check->sink, DIAG_P0011, ir_loc_span(loc),
-                               "there is no annotation '%s'", name);
+    check->status =
+        diag_error(check->sink, DIAG_P0011, ir_loc_span(loc), "there is no annotation '%s'", name);
     if (nearest) diag_write(check->sink, "%s", nearest);
 }
 
@@ -43,7 +43,9 @@ static void check_attr(Check *check, const char *name, const IrAttr *attr, const
     refuse_unknown(check, name, loc);
 }
 
-static bool is_text(const IrAttr *attr) { return attr && attr->kind == IR_ATTR_STRING; }
+static bool is_text(const IrAttr *attr) {
+    return attr && attr->kind == IR_ATTR_STRING;
+}
 
 // A parameter: its name, or the names of several.
 static bool is_param(const IrAttr *attr) {

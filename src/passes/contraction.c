@@ -32,10 +32,11 @@ bool contraction_fits(const IrOp *op) {
         const Form *form = &forms[f];
         if (!str_equal(form->name, attr->str)) continue;
         if (op->segments[0] < form->min_ins || op->segments[0] > form->max_ins) return false;
-        uint32_t first = ir_op_operand(op, 0)->type->rank, second = ir_op_operand(op, 1)->type->rank;
+        uint32_t first = ir_op_operand(op, 0)->type->rank,
+                 second = ir_op_operand(op, 1)->type->rank;
         bool is_raised = first == form->ranks[0][0] && second == form->ranks[0][1];
-        bool is_laid_out = (form->ranks[1][0] == 0 || first == form->ranks[1][0]) &&
-                           second == form->ranks[1][1];
+        bool is_laid_out =
+            (form->ranks[1][0] == 0 || first == form->ranks[1][0]) && second == form->ranks[1][1];
         return is_raised || is_laid_out;
     }
     return false;

@@ -17,8 +17,8 @@
 // layout-optimize turns n into (tile, row) and j into what the packed codes need; see
 // layout_optimize.c.
 bool contraction_is(const IrOp *op, const char *form);
-// Has an op with ingot.contract the operands, ranks and body its form promises? Forms are read without
-// further checks afterwards.
+// Has an op with ingot.contract the operands, ranks and body its form promises? Forms are read
+// without further checks afterwards.
 bool contraction_fits(const IrOp *op);
 void contraction_mark(IrModule *m, IrOp *op, const char *form);
 

@@ -51,8 +51,8 @@ typedef struct PassPipeline {
 // BUG of that pass unless the module came from text, so it is reported with the pass's name.
 Status pass_pipeline_run(IrModule *m, const PassPipeline *pipeline, DiagSink *sink) MUST_USE;
 
-// Are the annotations (annotations.def) known, of the right kind, and do they fit what they stand on?
-// P0011 for the first that does not. The pipeline checks before its first pass.
+// Are the annotations (annotations.def) known, of the right kind, and do they fit what they stand
+// on? P0011 for the first that does not. The pipeline checks before its first pass.
 Status pass_annotations_check(IrModule *m, DiagSink *sink) MUST_USE;
 
 // Facts that hold on the module, from `ingot.passes`.
