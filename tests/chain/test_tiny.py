@@ -121,6 +121,7 @@ def check_bench_and_perplexity():
 
 EXACT_CHECKS = {f"check_{name.lower()}_weights": format_check(name) for name in FORMATS}
 EXACT_CHECKS["check_untied_head"] = lambda: exact(weights="F32", tied=False)
+EXACT_CHECKS["check_odd_vocabulary"] = lambda: exact(weights="Q4_0", vocab_multiple=1)
 for groups in (1, 2, 4):
     EXACT_CHECKS[f"check_{groups}_query_heads_per_kv_head"] = (
         lambda groups=groups: exact(weights="Q8_0", heads=4, kv_heads=4 // groups))
