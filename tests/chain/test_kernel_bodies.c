@@ -359,7 +359,7 @@ static double allowed(const Check *c, const Buffer *b, const uint8_t *all_expect
     if (b->type->elem->kind == IR_TYPE_INT && b->type->elem->width == 8) return 1;
     if (!codes) return b->type->elem->kind == IR_TYPE_INT ? 0 : relative;
     double moved = sum_difference(codes, all_expected + offset, i);
-    if (b->type->elem->kind == IR_TYPE_INT) return moved * LARGEST_ZERO_POINT;
+    if (b->type->elem->kind == IR_TYPE_INT) return moved * (double)LARGEST_ZERO_POINT;
     return 2 * relative + moved * fabs(want); // a scale, or a scale times the block's sum
 }
 
