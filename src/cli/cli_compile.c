@@ -215,6 +215,9 @@ Status verb_COMPILE(Cli *cli) {
     }
     TRY(check_positional(cli, 1, 1, "a recipe"));
     TRY(check_dump_options(cli));
+    const char *inputs[] = {args->positional[0], args_text(args, OPT_MODEL, NULL),
+                            args_text(args, OPT_RESUME_FROM, NULL)};
+    TRY(check_output(cli, inputs, ARRAY_LEN(inputs)));
     TRY(make_dump_dir(cli, args_text(args, OPT_DUMP_DIR, NULL)));
     StrBuf ir = {0};
     CompileOptions options = {

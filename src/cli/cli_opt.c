@@ -179,6 +179,7 @@ Status verb_OPT(Cli *cli) {
         if (args_has(&cli->args, OPT_LIST_DIALECTS)) list_dialects(cli);
         return STATUS_OK;
     }
+    TRY(check_output(cli, NULL, 0)); // a file may be replaced by its own result
     PassId ids[MAX_PIPELINE];
     PassPipeline pipeline = {.ids = ids};
     TRY(parse_pipeline(cli, args_text(&cli->args, OPT_PIPELINE, NULL), ids, &pipeline.num_ids));

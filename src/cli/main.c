@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -88,6 +89,23 @@ Status check_positional(Cli *cli, size_t min, size_t max, const char *what) {
                              info->name, cli->args.positional[max]);
     diag_write(&cli->sink, "ingot %s %s", info->name, info->arguments);
     return status;
+}
+
+Status check_output(Cli *cli, const char *const *inputs, size_t num_inputs) {
+    const char *path = args_text(&cli->args, OPT_OUTPUT, NULL);
+    struct stat out, in;
+    if (!path || lstat(path, &out) != 0) return STATUS_OK;
+    if (!S_ISREG(out.st_mode)) {
+        diag_report(&cli->sink, DIAG_ERROR, DIAG_U0003, (DiagSpan){.file = path},
+                    "not a regular file, and so never replaced");
+        return STATUS_IO;
+    }
+    for (size_t i = 0; i < num_inputs; i++)
+        if (inputs[i] && stat(inputs[i], &in) == 0 && in.st_dev == out.st_dev &&
+            in.st_ino == out.st_ino)
+            return usage_error(&cli->sink, DIAG_U0005, "-o %s would overwrite the input %s", path,
+                               inputs[i]);
+    return STATUS_OK;
 }
 
 Status get_threads(Cli *cli, uint32_t *out_threads) {
