@@ -49,8 +49,8 @@ void help_json(void);
 // ---- small things several verbs need (main.c)
 // The number of positional arguments must lie in [min, max], else STATUS_USAGE.
 Status check_positional(Cli *cli, size_t min, size_t max, const char *what) MUST_USE;
-// What stands under the name of a result is replaced by it: it must be a regular file and none of the
-// inputs (NULL ones are skipped).
+// What stands under the name of a result is replaced by it: it must be a regular file and none of
+// the inputs (NULL ones are skipped).
 Status check_output(Cli *cli, const char *const *inputs, size_t num_inputs) MUST_USE;
 // --threads, else INGOT_THREADS, else what affinity and cgroup allow.
 Status get_threads(Cli *cli, uint32_t *out_threads) MUST_USE;
