@@ -53,7 +53,7 @@ static void yield1(Builder *body, IrValue *value) {
     build_yield(body, IR_LINALG_YIELD, 1, &value);
 }
 
-// xs = amax / 127; xq = round(x / xs) as x * (127 / amax).
+// xs = amax / 127; xq = round(x / xs) as x * (127 / amax), 0 where amax vanishes.
 static void build_quantise(Builder *b, Quantised *q) {
     IrModule *m = b->m;
     const int64_t *shape = q->x->type->shape;
@@ -70,10 +70,11 @@ static void build_quantise(Builder *b, Quantised *q) {
 
     IrValue *inverse = rowwise(b, 1, &amax, per_block, &body);
     IrValue *zero = build_float(&body, 0.0, f32);
-    IrValue *cmp_operands[] = {body.block->args[0], zero};
+    // Below 2^-120 the ratio would overflow: such a block counts as zero.
+    IrValue *cmp_operands[] = {body.block->args[0], build_float(&body, 0x1p-120, f32)};
     IrNamedAttr predicate = {"predicate", ir_attr_string(m, "ogt")};
     const IrType *i1 = ir_type_int(m, 1);
-    IrOp *positive = build_op_full(&body, &(IrOpSpec){.kind = IR_ARITH_CMPF,
+    IrOp *is_large = build_op_full(&body, &(IrOpSpec){.kind = IR_ARITH_CMPF,
                                                       .num_operands = 2,
                                                       .operands = cmp_operands,
                                                       .num_results = 1,
@@ -82,7 +83,7 @@ static void build_quantise(Builder *b, Quantised *q) {
                                                       .attrs = &predicate});
     IrValue *ratio =
         build_binary(&body, IR_ARITH_DIVF, build_float(&body, 127.0, f32), body.block->args[0]);
-    yield1(&body, build_select(&body, ir_op_result(positive, 0), ratio, zero));
+    yield1(&body, build_select(&body, ir_op_result(is_large, 0), ratio, zero));
 
     IrValue *out = build_empty(b, ir_type_tensor(m, 3, shape, i8));
     const IrAffineMap *maps[] = {ir_affine_identity(m, 3), build_dims_map(m, 3, 2, 0u, 1u),
