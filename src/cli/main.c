@@ -60,6 +60,7 @@ static void install_handlers(void) {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     for (size_t i = 0; i < ARRAY_LEN(ends); i++)
         sigaction(ends[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
+    signal(SIGXFSZ, SIG_IGN); // a file size limit is a failed write
     sigaction(SIGABRT, &(struct sigaction){.sa_handler = on_fault}, NULL);
 #ifndef HAS_ADDRESS_SANITIZER // its own report is worth more
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
