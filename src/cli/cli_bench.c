@@ -127,12 +127,15 @@ static void put_json(const BenchPlan *plan, const BenchRun *runs, uint32_t threa
     put_document(&out);
 }
 
-// As many digits as the spread supports: a median of 1234 that varies by 50 is 1230.
+// As many digits as the spread supports, never outside it: a median of 1234 that varies by 50 is 1230.
 static double rounded(Spread spread) {
     double width = spread.max - spread.min;
     if (!(width > 0)) return spread.median;
-    double unit = pow(10, floor(log10(width / 2)));
-    return round(spread.median / unit) * unit;
+    for (double unit = pow(10, floor(log10(width / 2)));; unit /= 10) {
+        double value = round(spread.median / unit) * unit;
+        if (value >= spread.min && value <= spread.max) return value;
+        if (unit < spread.median * 1e-6) return spread.median;
+    }
 }
 
 static void put_row(StrBuf *out, const char *what, uint64_t tokens, uint64_t depth, Spread spread) {
