@@ -127,7 +127,7 @@ static void put_json(const BenchPlan *plan, const BenchRun *runs, uint32_t threa
     put_document(&out);
 }
 
-// As many digits as the spread supports, never outside it: a median of 1234 that varies by 50 is 1230.
+// As many digits as the spread supports, within it: a median of 1234 that varies by 50 is 1230.
 static double rounded(Spread spread) {
     double width = spread.max - spread.min;
     if (!(width > 0)) return spread.median;
