@@ -1,4 +1,5 @@
 // Reads the settings a recipe left on the module; see pass.h.
+#include "abi/plan.h"
 #include "passes/pass.h"
 
 static Status bad_entry(const IrModule *m, DiagSink *sink, const char *key, const char *allowed) {
@@ -48,8 +49,8 @@ Status pass_config_read(const IrModule *m, DiagSink *sink, PassConfig *out_confi
     if (!read_string(config, "kv", kv, &c.kv))
         return bad_entry(m, sink, "kv", "kv = \"f16\" | \"f32\"");
     int64_t threads;
-    if (!read_int(config, "threads", 1, 1024, &threads))
-        return bad_entry(m, sink, "threads", "threads = N : i64, 1 to 1024");
+    if (!read_int(config, "threads", 1, PLAN_MAX_THREADS, &threads))
+        return bad_entry(m, sink, "threads", "threads = N : i64, 1 to 256");
     c.threads = (uint32_t)threads;
     if (!read_int(config, "page_len", 16, 4096, &c.page_len_tokens) || c.page_len_tokens % 16)
         return bad_entry(m, sink, "page_len", "page_len = N : i64, a multiple of 16 up to 4096");

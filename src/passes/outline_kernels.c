@@ -119,6 +119,23 @@ static bool is_epilogue(Outline *o, const IrOp *op) {
     return op->results[0].type->shape[1] % TILE_COLUMNS == 0;
 }
 
+static bool comes_before(const IrOp *op, const IrOp *other) {
+    while (op && op != other) op = op->next;
+    return op == other;
+}
+
+// Is all that reader needs beside the product there before the contraction starts? (Another product
+// that is not yet computed is not.)
+static bool is_ready(const Outline *o, const IrOp *reader, const IrOp *start, const IrOp *product) {
+    for (uint32_t i = 0; i < reader->num_operands; i++) {
+        const IrOp *def = ir_op_operand(reader, i)->def_op;
+        while (def && is_view(def)) def = ir_op_operand(def, 0)->def_op;
+        if (!def || def == product || is_free(def)) continue;
+        if (def->block != ir_func_body(o->func) || !comes_before(def, start)) return false;
+    }
+    return group_of(o, reader) < 0;
+}
+
 static bool start_matmul(Outline *o, IrOp *op) {
     Group *g = new_group(o, "matmul", op->results[0].type->shape[0]);
     if (!add_op(o, g, op)) return false;
@@ -130,7 +147,8 @@ static bool start_matmul(Outline *o, IrOp *op) {
     const IrType *type = last->results[0].type; // [M, NT, 16]
     g->tiles = type->shape[1];
     IrOp *reader = first_reader(&last->results[0]);
-    if (reader && is_epilogue(o, reader) && read_only_by(&last->results[0], reader)) {
+    if (reader && is_epilogue(o, reader) && read_only_by(&last->results[0], reader) &&
+        is_ready(o, reader, op, last)) {
         if (!add_op(o, g, reader)) return false;
         g->tiles = reader->results[0].type->shape[1] / TILE_COLUMNS;
     }
@@ -296,11 +314,6 @@ static void erase_free_users(IrModule *m, IrValue *value) {
         for (uint32_t i = 0; i < op->num_results; i++) erase_free_users(m, &op->results[i]);
         ir_op_erase(m, op);
     }
-}
-
-static bool comes_before(const IrOp *op, const IrOp *other) {
-    while (op && op != other) op = op->next;
-    return op == other;
 }
 
 // Free ops that read value but stand before its definition move behind it, in order.

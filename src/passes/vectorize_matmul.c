@@ -448,6 +448,43 @@ static bool product_offset(const Matmul *mm, IrValue *operand, int64_t *out_colu
     return *out_columns % TILE == 0;
 }
 
+// Joins the last dimensions so that `rank` are left: codes [NT, KB, Q, 16, 4] -> [NT, KB, Q, 64],
+// results [M, NT, 16] -> [M, N].
+static IrValue *join_last_dims(Vectorizer *v, IrValue *memref, uint32_t rank) {
+    const IrType *t = memref->type;
+    int64_t shape[8];
+    const IrAttr *dims[8], *groups[8];
+    if (t->rank <= rank) return memref;
+    for (uint32_t i = 0; i < t->rank; i++) dims[i] = ir_attr_i64(v->m, i);
+    for (uint32_t i = 0; i < rank; i++) {
+        bool is_last = i + 1 == rank;
+        shape[i] = t->shape[i];
+        for (uint32_t j = i + 1; is_last && j < t->rank; j++) shape[i] *= t->shape[j];
+        groups[i] = ir_attr_array(v->m, is_last ? t->rank - i : 1, &dims[i]);
+    }
+    const IrType *type = ir_type_memref(v->m, rank, shape, t->elem);
+    IrNamedAttr attr = {"reassociation", ir_attr_array(v->m, rank, groups)};
+    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_COLLAPSE_SHAPE,
+                                                         .num_operands = 1,
+                                                         .operands = &memref,
+                                                         .num_results = 1,
+                                                         .result_types = &type,
+                                                         .num_attrs = 1,
+                                                         .attrs = &attr}),
+                        0);
+}
+
+// The argument behind reshapes of all of it, as [M, N]; NULL if the operand is a part of one.
+static IrValue *whole_argument(Vectorizer *v, IrValue *operand) {
+    while (operand->def_op) {
+        if (operand->def_op->kind != IR_MEMREF_COLLAPSE_SHAPE &&
+            operand->def_op->kind != IR_MEMREF_EXPAND_SHAPE)
+            return NULL;
+        operand = ir_op_operand(operand->def_op, 0);
+    }
+    return operand->type->rank < 2 ? NULL : join_last_dims(v, operand, 2);
+}
+
 static Status emit_vector(Matmul *mm, IrValue *tile, int64_t lane_offset) {
     Vectorizer *v = mm->v;
     IrValue *sums[MAX_OPERANDS][MAX_ROWS];
@@ -476,8 +513,8 @@ static Status emit_vector(Matmul *mm, IrValue *tile, int64_t lane_offset) {
                 IrValue *value = is_product[i] ? sums[i][r] : NULL;
                 IrValue *operand = ir_op_operand(mm->epilogue, i);
                 if (!value) {
-                    if (operand->def_op)
-                        return vec_refuse(v, "an epilogue operand that is a slice");
+                    operand = whole_argument(v, operand);
+                    if (!operand) return vec_refuse(v, "an epilogue operand that is a slice");
                     value =
                         build_vector_load(&v->b, vec_type(v, operand->type->elem), operand, 2, at);
                 }
@@ -497,32 +534,6 @@ static Status emit_rows(Matmul *mm, IrValue *tile) {
     for (int64_t offset = 0; offset < TILE; offset += mm->v->s.lanes)
         TRY(emit_vector(mm, tile, offset));
     return STATUS_OK;
-}
-
-// Joins the last dimensions so that `rank` are left: codes [NT, KB, Q, 16, 4] -> [NT, KB, Q, 64],
-// results [M, NT, 16] -> [M, N].
-static IrValue *join_last_dims(Vectorizer *v, IrValue *memref, uint32_t rank) {
-    const IrType *t = memref->type;
-    int64_t shape[8];
-    const IrAttr *dims[8], *groups[8];
-    if (t->rank <= rank) return memref;
-    for (uint32_t i = 0; i < t->rank; i++) dims[i] = ir_attr_i64(v->m, i);
-    for (uint32_t i = 0; i < rank; i++) {
-        bool is_last = i + 1 == rank;
-        shape[i] = t->shape[i];
-        for (uint32_t j = i + 1; is_last && j < t->rank; j++) shape[i] *= t->shape[j];
-        groups[i] = ir_attr_array(v->m, is_last ? t->rank - i : 1, &dims[i]);
-    }
-    const IrType *type = ir_type_memref(v->m, rank, shape, t->elem);
-    IrNamedAttr attr = {"reassociation", ir_attr_array(v->m, rank, groups)};
-    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_COLLAPSE_SHAPE,
-                                                         .num_operands = 1,
-                                                         .operands = &memref,
-                                                         .num_results = 1,
-                                                         .result_types = &type,
-                                                         .num_attrs = 1,
-                                                         .attrs = &attr}),
-                        0);
 }
 
 // Erases everything before the ops just made.

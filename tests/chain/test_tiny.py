@@ -22,11 +22,11 @@ memory_optimization: {{kv_cache_page_size: 16}}
 PROMPTS = {"short": [4, 40, 200], "longer": [7, 100, 101, 3, 258, 90, 91, 92, 93, 94, 40, 41]}
 
 
-def compile_model(folder, activations="f32", kv="f32", **shape):
+def compile_model(folder, activations="f32", kv="f32", rules="", **shape):
     model, recipe = os.path.join(folder, "m.gguf"), os.path.join(folder, "r.yaml")
     reference = make_model(model, **shape)
     with open(recipe, "w", encoding="utf-8") as out:
-        out.write(RECIPE_TEXT.format(activations=activations, kv=kv))
+        out.write(RECIPE_TEXT.format(activations=activations, kv=kv) + rules)
     artifact = os.path.join(folder, f"m-{activations}.ingot")
     run_well("compile", recipe, "--model", model, "-o", artifact, timeout=400)
     return reference, artifact
@@ -55,6 +55,12 @@ def format_check(name):
     # Blocks of 256 need rows of 256.
     shape = {"dim": 256, "ffn": 512} if FORMATS[name][1] == 256 else {}
     return lambda: exact(weights=name, **shape)
+
+
+def check_rules_switched_off_keep_the_results():
+    rules = ("fusion_rules:\n  - {pattern: qkv_proj, enabled: false}\n"
+             "  - {pattern: mlp_gate_up, enabled: false}\n")
+    return exact(weights="Q4_0", rules=rules)
 
 
 def check_cpu_levels_agree_with_the_reference():
