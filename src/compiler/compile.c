@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include <xxhash.h>
+
 #include "abi/plan_size.h"
 #include "codegen/codegen.h"
 #include "compiler/manifest.h"
@@ -103,12 +105,37 @@ static Status choose_threads(Compilation *c) {
     return STATUS_OK;
 }
 
+// Identifies a model file by what stands in front of its weights: metadata, tensor names, formats,
+// shapes.
+static int64_t model_fingerprint(const Gguf *gguf) {
+    uint64_t len = gguf_len_bytes(gguf);
+    for (size_t i = 0; i < gguf_num_tensors(gguf); i++)
+        len = MIN(len, gguf_tensor(gguf, i)->file_offset);
+    return (int64_t)XXH3_64bits(gguf_bytes(gguf), len);
+}
+
+// A dump names the model it was made of; its constants and formats mean nothing for another.
+static Status check_model_of_dump(Compilation *c) {
+    const IrAttr *config = ir_op_attr(c->pipeline.m->op, "ingot.config");
+    const IrAttr *model = config->kind == IR_ATTR_DICT ? ir_attr_dict_find(config, "model") : NULL;
+    if (!model || model->kind != IR_ATTR_INT || model->i == model_fingerprint(c->gguf))
+        return STATUS_OK;
+    Status status =
+        diag_error(c->sink, DIAG_P0012, (DiagSpan){.file = c->options->resume_from},
+                   "the dump was made of another model file than %s", gguf_path(c->gguf));
+    diag_write(c->sink, "--model with the file the dump was made of");
+    return status;
+}
+
 static Status import_or_resume(Compilation *c) {
     const char *dump = c->options->resume_from;
-    if (dump)
+    if (dump) {
         TRY(pipeline_read_dump(dump, c->sink, &c->pipeline.m));
-    else
+        TRY(check_model_of_dump(c));
+    } else {
         TRY(import_model(c->recipe, c->gguf, c->sink, &c->pipeline.m));
+        pipeline_set_config(c->pipeline.m, "model", model_fingerprint(c->gguf));
+    }
     TRY(choose_threads(c));
     TRY(choose_levels(c));
     return pass_config_read(c->pipeline.m, c->sink, &c->config);
