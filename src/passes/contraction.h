@@ -13,7 +13,7 @@
 //   "dot"      p[m, n, b] += xq[m, b, j] * code[n, b, j]  in i32                   ins(xq, codes)
 //   "scale"    out[m, n] += float(p[m, n, b] [+ zs[m, b]]) * xs[m, b] * scale[n, b] [+ xf[m, b] *
 //   min[n, b]]
-//              ins(p, xs, scales[, zs][, xf, mins]), roles in ingot.roles
+//              ins(p, xs, scales[, zs][, xf, mins]); zs is i32 per row, xf f32 per row
 // layout-optimize turns n into (tile, row) and j into what the packed codes need; see
 // layout_optimize.c.
 bool contraction_is(const IrOp *op, const char *form);

@@ -39,10 +39,6 @@ Status vec_refuse(Vectorizer *v, const char *what) {
                       "kernel @%s: no schedule for %s", ir_symbol_name(v->kernel), what);
 }
 
-IrValue *vec_arg(const Vectorizer *v, uint32_t i) {
-    return ir_func_body(v->kernel)->args[i];
-}
-
 static IrValue *arg_from_end(const Vectorizer *v, uint32_t i) {
     IrBlock *body = ir_func_body(v->kernel);
     return body->args[body->num_args - i];

@@ -37,9 +37,7 @@ IrValue *vec_clone_body(Vectorizer *v, IrBlock *body, IrValueMap *map);
 const IrType *vec_type(Vectorizer *v, const IrType *elem);
 IrValue *vec_splat(Vectorizer *v, IrValue *scalar); // to v->s.lanes
 Status vec_refuse(Vectorizer *v, const char *what) MUST_USE;
-// New entry block in place of the old one; the old one's ops stay reachable through *out_old until
-// vec_finish. The arguments are those of the function.
-IrValue *vec_arg(const Vectorizer *v, uint32_t i);
+// The tile range, the last two arguments of a kernel.
 IrValue *vec_tile_begin(const Vectorizer *v);
 IrValue *vec_tile_end(const Vectorizer *v);
 // Number of valid rows: the index argument named by position from the last before the tile range.
