@@ -112,18 +112,28 @@ IrValue *vec_clone_body(Vectorizer *v, IrBlock *body, IrValueMap *map) {
 
 void schedule_write(IrModule *m, IrOp *kernel, const Schedule *s) {
     IrNamedAttr entries[] = {{ir_intern(m, "lanes"), ir_attr_i64(m, s->lanes)},
-                             {ir_intern(m, "row_tile"), ir_attr_i64(m, s->row_tile)}};
-    ir_op_set_attr(m, kernel, "ingot.schedule", ir_attr_dict(m, 2, entries));
+                             {ir_intern(m, "row_tile"), ir_attr_i64(m, s->row_tile)},
+                             {ir_intern(m, "col_tile"), ir_attr_i64(m, s->col_tile)}};
+    ir_op_set_attr(m, kernel, "ingot.schedule", ir_attr_dict(m, s->col_tile > 1 ? 3 : 2, entries));
+}
+
+// An entry of the dictionary in [1, max]; `absent` if there is none; 0 if it is no such number.
+static int64_t read_entry(const IrAttr *dict, const char *name, int64_t max, int64_t absent) {
+    const IrAttr *entry = ir_attr_dict_find(dict, name);
+    if (!entry) return absent;
+    return entry->kind == IR_ATTR_INT && entry->i >= 1 && entry->i <= max ? entry->i : 0;
 }
 
 bool schedule_read(const IrOp *kernel, Schedule *out_s) {
     const IrAttr *dict = ir_op_attr(kernel, "ingot.schedule");
     if (!dict || dict->kind != IR_ATTR_DICT) return false;
-    const IrAttr *lanes = ir_attr_dict_find(dict, "lanes"),
-                 *rows = ir_attr_dict_find(dict, "row_tile");
-    if (!lanes || !rows || lanes->kind != IR_ATTR_INT || rows->kind != IR_ATTR_INT) return false;
-    if ((lanes->i != 8 && lanes->i != 16) || rows->i < 1 || rows->i > 32) return false;
-    *out_s = (Schedule){.lanes = lanes->i, .row_tile = rows->i};
+    Schedule s = {.lanes = read_entry(dict, "lanes", 16, 0),
+                  .row_tile = read_entry(dict, "row_tile", SCHEDULE_MAX_SUMS, 0),
+                  .col_tile = read_entry(dict, "col_tile", SCHEDULE_MAX_SUMS, 1)};
+    if ((s.lanes != 8 && s.lanes != 16) || s.row_tile == 0 || s.col_tile == 0 ||
+        s.row_tile * s.col_tile > SCHEDULE_MAX_SUMS)
+        return false;
+    *out_s = s;
     return true;
 }
 

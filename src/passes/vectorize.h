@@ -8,10 +8,12 @@
 
 // loop-schedule's choice, kept on the kernel as ingot.schedule.
 typedef struct Schedule {
-    int64_t lanes; // f32 lanes of a vector
-    int64_t
-        row_tile; // rows of the left operand (matmul) or queries (attention) in registers at once
+    int64_t lanes;    // f32 lanes of a vector
+    int64_t row_tile; // rows of the left operand (matmul) or queries (attention) taken at once
+    int64_t col_tile; // tiles of the weight (matmul) taken at once; 1 if not given
 } Schedule;
+
+enum { SCHEDULE_MAX_SUMS = 32 }; // row_tile * col_tile
 
 void schedule_write(IrModule *m, IrOp *kernel, const Schedule *s);
 bool schedule_read(const IrOp *kernel, Schedule *out_s);

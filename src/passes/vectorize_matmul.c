@@ -1,23 +1,22 @@
 // The schedule of matrix products with weights. A tile is 16 columns of the result (16 rows of the
-// weight), taken as 16 / lanes vectors; row_tile rows of the left operand are accumulated in
-// registers over the whole of K, then the epilogue runs on them and they are stored. Lane l of a
-// vector is output row l of the tile, so no sum crosses lanes: each output is summed over k in
-// ascending order (blocks in ascending order; inside a block of integer codes the order does not
-// matter), whatever the number of rows, tiles or workers.
+// weight), taken as 16 / lanes vectors; row_tile rows of the left operand times col_tile tiles are
+// accumulated in registers over the whole of K, then the epilogue runs on them and they are stored.
+// Lane l of a vector is output row l of the tile, so no sum crosses lanes: each output is summed
+// over k in ascending order (blocks in ascending order; inside a block of integer codes the order
+// does not matter), whatever the number of rows, tiles or workers.
 //
-//   for tile in [tile_begin, tile_end)
-//     for rows m .. m + row_tile                 (the last group is moved back to end at the last
-//     row)
-//       for each operand of the epilogue that is a product, for each vector of the tile
-//         for block b: load codes; acc = zero point; acc += dot4(code, x) ...; sum = scale
-//         body(acc, ...)
+//   for tiles t .. t + col_tile in [tile_begin, tile_end)       (what is left over: one by one)
+//     for rows m .. m + row_tile       (the last group is moved back to end at the last row)
+//       for each operand of the epilogue that is a product, for each vector of the tiles
+//         for block b, for each tile: load codes; acc = zero point; acc += dot4(code, x) ...;
+//           sum = scale body(acc, ...)
 //       y = epilogue(sums, other operands); store
 #include <string.h>
 
 #include "passes/contraction.h"
 #include "passes/vectorize.h"
 
-enum { TILE = 16, MAX_ROWS = 32, MAX_OPERANDS = 8 };
+enum { TILE = 16, MAX_SUMS = SCHEDULE_MAX_SUMS, MAX_OPERANDS = 8 };
 
 typedef enum Form { FORM_I8, FORM_WEIGHTS, FORM_FLOAT } Form;
 
@@ -35,8 +34,9 @@ typedef struct Matmul {
     // the point being emitted
     IrValue *tile;       // tile of the weight
     int64_t lane_offset; // first row of the vector in the tile
-    IrValue *row[MAX_ROWS];
-    int64_t num_rows; // row_tile
+    IrValue *row[MAX_SUMS];
+    int64_t num_rows;  // row_tile
+    int64_t num_tiles; // taken at once
 } Matmul;
 
 // ---- reading the kernel
@@ -135,7 +135,7 @@ static Status read_kernel(Matmul *mm) {
     mm->rows = mm->x->type->shape[0];
     mm->num_rows = mm->v->s.row_tile;
     if (mm->out->type->rank < 2 || mm->out->type->rank > 3 || mm->num_rows > mm->rows ||
-        mm->num_rows > MAX_ROWS)
+        mm->num_rows * mm->v->s.col_tile > MAX_SUMS)
         return vec_refuse(mm->v, "a result of this shape");
     if (mm->form != FORM_FLOAT) return read_codes(mm);
     mm->blocks = mm->codes->type->shape[1];
@@ -323,7 +323,7 @@ static IrValue *zero_point_arg(const Matmul *mm) {
 
 static void block_i8(Matmul *mm, IrValue *block, IrValue **sums) {
     Vectorizer *v = mm->v;
-    IrValue *dots[MAX_ROWS], *second[MAX_ROWS];
+    IrValue *dots[MAX_SUMS], *second[MAX_SUMS];
     IrValue *zero_arg = zero_point_arg(mm);
     bool two_chains = mm->num_rows == 1; // one row alone would wait for its own sum
     for (int64_t r = 0; r < mm->num_rows; r++) {
@@ -407,27 +407,36 @@ static void step_float(Matmul *mm, IrValue *k, IrValue **sums) {
 
 // ---- loops
 
-// Sums over K for one vector of one tile of the weight.
-static void emit_sums(Matmul *mm, IrValue **sums) {
+static void emit_block(Matmul *mm, IrValue *block, IrValue **sums) {
+    if (mm->form == FORM_I8)
+        block_i8(mm, block, sums);
+    else if (mm->form == FORM_WEIGHTS)
+        block_weights(mm, block, sums);
+    else
+        step_float(mm, block, sums);
+}
+
+// Sums over K for one vector of num_tiles tiles of the weight, from `first` on: those of the first
+// tile's rows, then those of the second's ...
+static void emit_sums(Matmul *mm, IrValue *first, IrValue **sums) {
     Vectorizer *v = mm->v;
-    for (int64_t r = 0; r < mm->num_rows; r++) sums[r] = build_zero(&v->b, v->vf32);
+    uint32_t num_sums = (uint32_t)(mm->num_tiles * mm->num_rows);
+    IrValue *tiles[MAX_SUMS], *inner[MAX_SUMS];
+    for (int64_t t = 0; t < mm->num_tiles; t++) tiles[t] = build_add_index(&v->b, first, t);
+    for (uint32_t i = 0; i < num_sums; i++) sums[i] = build_zero(&v->b, v->vf32);
     Builder outer = v->b, body;
     IrValue *zero = build_index(&outer, 0), *end = build_index(&outer, mm->blocks),
             *one = build_index(&outer, 1);
-    IrOp *loop = build_for(&outer, zero, end, one, (uint32_t)mm->num_rows, sums, &body);
-    IrValue *inner[MAX_ROWS];
-    for (int64_t r = 0; r < mm->num_rows; r++) inner[r] = body.block->args[1 + r];
+    IrOp *loop = build_for(&outer, zero, end, one, num_sums, sums, &body);
+    for (uint32_t i = 0; i < num_sums; i++) inner[i] = body.block->args[1 + i];
     v->b = body;
-    IrValue *at = body.block->args[0];
-    if (mm->form == FORM_I8)
-        block_i8(mm, at, inner);
-    else if (mm->form == FORM_WEIGHTS)
-        block_weights(mm, at, inner);
-    else
-        step_float(mm, at, inner);
-    build_yield(&v->b, IR_SCF_YIELD, (uint32_t)mm->num_rows, inner);
+    for (int64_t t = 0; t < mm->num_tiles; t++) {
+        mm->tile = tiles[t];
+        emit_block(mm, body.block->args[0], inner + t * mm->num_rows);
+    }
+    build_yield(&v->b, IR_SCF_YIELD, num_sums, inner);
     v->b = outer;
-    for (int64_t r = 0; r < mm->num_rows; r++) sums[r] = ir_op_result(loop, (uint32_t)r);
+    for (uint32_t i = 0; i < num_sums; i++) sums[i] = ir_op_result(loop, i);
 }
 
 // Columns between the start of the product and what an epilogue operand reads of it.
@@ -485,47 +494,72 @@ static IrValue *whole_argument(Vectorizer *v, IrValue *operand) {
     return operand->type->rank < 2 ? NULL : join_last_dims(v, operand, 2);
 }
 
-static Status emit_vector(Matmul *mm, IrValue *tile, int64_t lane_offset) {
-    Vectorizer *v = mm->v;
-    IrValue *sums[MAX_OPERANDS][MAX_ROWS];
-    uint32_t num_ins = mm->epilogue ? mm->epilogue->segments[0] : 1;
-    int64_t offsets[MAX_OPERANDS];
+// The epilogue's operands that are products, by operand: their sums. Without an epilogue the
+// product is operand 0.
+typedef struct Products {
     bool is_product[MAX_OPERANDS];
-    if (num_ins >= MAX_OPERANDS) return vec_refuse(v, "an epilogue with this many operands");
-    mm->lane_offset = lane_offset;
+    IrValue *sums[MAX_OPERANDS][MAX_SUMS];
+} Products;
+
+static Status emit_products(Matmul *mm, IrValue *tile, uint32_t num_ins, Products *out) {
+    Vectorizer *v = mm->v;
     for (uint32_t i = 0; i < num_ins; i++) {
         IrValue *operand = mm->epilogue ? ir_op_operand(mm->epilogue, i) : mm->product_root;
-        is_product[i] = vec_root(operand) == mm->product_root;
-        if (!is_product[i]) continue;
-        if (!product_offset(mm, operand, &offsets[i]))
+        out->is_product[i] = vec_root(operand) == mm->product_root;
+        if (!out->is_product[i]) continue;
+        int64_t offset;
+        if (!product_offset(mm, operand, &offset))
             return vec_refuse(v, "a slice of the product like this");
-        mm->tile = build_add_index(&v->b, tile, offsets[i] / TILE);
-        emit_sums(mm, sums[i]);
+        emit_sums(mm, build_add_index(&v->b, tile, offset / TILE), out->sums[i]);
     }
-    IrValue *column = build_add_index(&v->b, build_mul_index(&v->b, tile, TILE), lane_offset);
-    for (int64_t r = 0; r < mm->num_rows; r++) {
-        IrValue *result = sums[0][r], *at[] = {mm->row[r], column};
-        if (mm->epilogue) {
-            IrBlock *body = ir_op_block(mm->epilogue, 0);
-            IrValueMap map;
-            ir_value_map_init(&map);
-            for (uint32_t i = 0; i < num_ins; i++) {
-                IrValue *value = is_product[i] ? sums[i][r] : NULL;
-                IrValue *operand = ir_op_operand(mm->epilogue, i);
-                if (!value) {
-                    operand = whole_argument(v, operand);
-                    if (!operand) return vec_refuse(v, "an epilogue operand that is a slice");
-                    value =
-                        build_vector_load(&v->b, vec_type(v, operand->type->elem), operand, 2, at);
-                }
-                ir_value_map_set(&map, body->args[i], value);
+    return STATUS_OK;
+}
+
+// The result for sum number i, whose place is `at`.
+static Status emit_epilogue(Matmul *mm, const Products *products, int64_t i, IrValue *const *at,
+                            IrValue **out_result) {
+    Vectorizer *v = mm->v;
+    *out_result = products->sums[0][i];
+    if (!mm->epilogue) return STATUS_OK;
+    IrBlock *body = ir_op_block(mm->epilogue, 0);
+    IrValueMap map;
+    Status status = STATUS_OK;
+    ir_value_map_init(&map);
+    for (uint32_t k = 0; k < mm->epilogue->segments[0]; k++) {
+        IrValue *value = products->sums[k][i];
+        if (!products->is_product[k]) {
+            IrValue *operand = whole_argument(v, ir_op_operand(mm->epilogue, k));
+            if (!operand) {
+                status = vec_refuse(v, "an epilogue operand that is a slice");
+                goto done;
             }
-            result = vec_clone_body(v, body, &map);
-            ir_value_map_deinit(&map);
-            if (!result) return vec_refuse(v, "an epilogue that is not elementwise");
+            value = build_vector_load(&v->b, vec_type(v, operand->type->elem), operand, 2, at);
         }
-        if (!result) return vec_refuse(v, "a contraction body that is not elementwise");
-        build_vector_store(&v->b, result, mm->out_flat, 2, at);
+        ir_value_map_set(&map, body->args[k], value);
+    }
+    *out_result = vec_clone_body(v, body, &map);
+    if (!*out_result) status = vec_refuse(v, "an epilogue that is not elementwise");
+done:
+    ir_value_map_deinit(&map);
+    return status;
+}
+
+static Status emit_vector(Matmul *mm, IrValue *tile, int64_t lane_offset) {
+    Vectorizer *v = mm->v;
+    Products products;
+    uint32_t num_ins = mm->epilogue ? mm->epilogue->segments[0] : 1;
+    if (num_ins >= MAX_OPERANDS) return vec_refuse(v, "an epilogue with this many operands");
+    mm->lane_offset = lane_offset;
+    TRY(emit_products(mm, tile, num_ins, &products));
+    for (int64_t t = 0; t < mm->num_tiles; t++) {
+        IrValue *column = build_mul_index(&v->b, build_add_index(&v->b, tile, t), TILE);
+        column = build_add_index(&v->b, column, lane_offset);
+        for (int64_t r = 0; r < mm->num_rows; r++) {
+            IrValue *result, *at[] = {mm->row[r], column};
+            TRY(emit_epilogue(mm, &products, t * mm->num_rows + r, at, &result));
+            if (!result) return vec_refuse(v, "a contraction body that is not elementwise");
+            build_vector_store(&v->b, result, mm->out_flat, 2, at);
+        }
     }
     return STATUS_OK;
 }
@@ -544,6 +578,33 @@ static void erase_old(Vectorizer *v, IrOp *last_old) {
     }
 }
 
+// The loop over tiles [begin, end), num_tiles at once.
+static Status emit_tiles(Matmul *mm, Builder *outer, IrValue *begin, IrValue *end,
+                         int64_t num_tiles) {
+    Vectorizer *v = mm->v;
+    Builder tiles, rows;
+    mm->num_tiles = num_tiles;
+    build_for(outer, begin, end, build_index(outer, num_tiles), 0, NULL, &tiles);
+    IrValue *tile = tiles.block->args[0];
+    v->b = tiles;
+    if (mm->rows == mm->num_rows) {
+        for (int64_t r = 0; r < mm->num_rows; r++) mm->row[r] = build_index(&v->b, r);
+        TRY(emit_rows(mm, tile));
+        build_yield(&v->b, IR_SCF_YIELD, 0, NULL);
+        return STATUS_OK;
+    }
+    IrValue *zero = build_index(&tiles, 0), *step = build_index(&tiles, mm->num_rows);
+    build_for(&tiles, zero, vec_num_valid(v), step, 0, NULL, &rows);
+    v->b = rows;
+    IrValue *last = build_index(&v->b, mm->rows - mm->num_rows);
+    IrValue *first = build_binary(&v->b, IR_ARITH_MINUI, rows.block->args[0], last);
+    for (int64_t r = 0; r < mm->num_rows; r++) mm->row[r] = build_add_index(&v->b, first, r);
+    TRY(emit_rows(mm, tile));
+    build_yield(&v->b, IR_SCF_YIELD, 0, NULL);
+    build_yield(&tiles, IR_SCF_YIELD, 0, NULL);
+    return STATUS_OK;
+}
+
 Status vectorize_matmul(Vectorizer *v) {
     Matmul mm = {.v = v};
     TRY(read_kernel(&mm));
@@ -553,26 +614,17 @@ Status vectorize_matmul(Vectorizer *v) {
     if (mm.form != FORM_FLOAT) mm.codes_flat = join_last_dims(v, mm.codes, 4);
     mm.out_flat = join_last_dims(v, mm.out, 2);
     mm.x_flat = join_last_dims(v, mm.x, 2);
-    IrValue *one = build_index(&v->b, 1), *zero = build_index(&v->b, 0);
-    Builder outer = v->b, tiles, rows;
-    build_for(&outer, vec_tile_begin(v), vec_tile_end(v), one, 0, NULL, &tiles);
-    IrValue *tile = tiles.block->args[0];
-    v->b = tiles;
-    if (mm.rows == mm.num_rows) {
-        for (int64_t r = 0; r < mm.num_rows; r++) mm.row[r] = build_index(&v->b, r);
-        TRY(emit_rows(&mm, tile));
-        build_yield(&v->b, IR_SCF_YIELD, 0, NULL);
-    } else {
-        IrValue *step = build_index(&tiles, mm.num_rows);
-        build_for(&tiles, zero, vec_num_valid(v), step, 0, NULL, &rows);
-        v->b = rows;
-        IrValue *last = build_index(&v->b, mm.rows - mm.num_rows);
-        IrValue *first = build_binary(&v->b, IR_ARITH_MINUI, rows.block->args[0], last);
-        for (int64_t r = 0; r < mm.num_rows; r++) mm.row[r] = build_add_index(&v->b, first, r);
-        TRY(emit_rows(&mm, tile));
-        build_yield(&v->b, IR_SCF_YIELD, 0, NULL);
-        build_yield(&tiles, IR_SCF_YIELD, 0, NULL);
+    Builder outer = v->b;
+    IrValue *begin = vec_tile_begin(v), *end = vec_tile_end(v), *middle = begin;
+    if (v->s.col_tile > 1) {
+        IrValue *step = build_index(&outer, v->s.col_tile);
+        IrValue *count = build_binary(&outer, IR_ARITH_SUBI, end, begin);
+        IrValue *whole = build_binary(&outer, IR_ARITH_SUBI, count,
+                                      build_binary(&outer, IR_ARITH_REMUI, count, step));
+        middle = build_binary(&outer, IR_ARITH_ADDI, begin, whole);
+        TRY(emit_tiles(&mm, &outer, begin, middle, v->s.col_tile));
     }
+    TRY(emit_tiles(&mm, &outer, middle, end, 1));
     build_op(&outer, IR_FUNC_RETURN, 0, NULL, NULL);
     erase_old(v, last_old);
     return STATUS_OK;

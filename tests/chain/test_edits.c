@@ -139,20 +139,17 @@ static void test_constants_at_level_2(void **state) {
     tiny_chain_close(&chain);
 }
 
-// Another number of rows in registers is other code with the same answers.
-static void test_schedule(void **state) {
-    (void)state;
-    TinyChain chain = {.model = {.matrix_format = QUANT_Q4_0}, .activations = "int8"};
-    open_model(&chain);
-    IrModule *m = tiny_chain_module(&chain, PASS_plan_memory, level_name);
-    IrModule *edited = edit(&chain, m, "row_tile = 5 ", "row_tile = 3 ");
+// Another number of rows in registers, or of weight streams, is other code with the same answers.
+static void check_schedule_edit(TinyChain *chain, const char *from, const char *to) {
+    IrModule *m = tiny_chain_module(chain, PASS_plan_memory, level_name);
+    IrModule *edited = edit(chain, m, from, to);
     static Answer before, after;
-    execute(&chain, m, &before);
-    execute(&chain, edited, &after);
+    execute(chain, m, &before);
+    execute(chain, edited, &after);
     assert_memory_equal(&before, &after, sizeof before);
     ChainFolder one, two;
-    chain_folder_open(&one, &chain);
-    chain_folder_open(&two, &chain);
+    chain_folder_open(&one, chain);
+    chain_folder_open(&two, chain);
     chain_folder_resume(&one, m);
     chain_folder_resume(&two, edited);
     size_t len, other_len;
@@ -165,6 +162,14 @@ static void test_schedule(void **state) {
     chain_folder_close(&two);
     ir_module_destroy(m);
     ir_module_destroy(edited);
+}
+
+static void test_schedule(void **state) {
+    (void)state;
+    TinyChain chain = {.model = {.matrix_format = QUANT_Q4_0}, .activations = "int8"};
+    open_model(&chain);
+    check_schedule_edit(&chain, "row_tile = 5 ", "row_tile = 3 ");
+    check_schedule_edit(&chain, "col_tile = 2 ", "col_tile = 3 ");
     tiny_chain_close(&chain);
 }
 
