@@ -41,7 +41,7 @@ typedef enum IngotStatus {
     INGOT_OK = 0,
     INGOT_USAGE = 2,       // an option has no meaning
     INGOT_INVALID = 3,     // the file or the request is refused as invalid
-    INGOT_LIMIT = 4,       // does not fit: memory, context
+    INGOT_LIMIT = 4,       // does not fit: memory, context, threads
     INGOT_ENVIRONMENT = 5, // the processor lacks a feature, the file is of another version
     INGOT_IO = 6,          // reading failed
 } IngotStatus;

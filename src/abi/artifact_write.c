@@ -9,12 +9,13 @@
 
 static const uint8_t zeros[ARTIFACT_PAGE_BYTES];
 
-Status artifact_writer_open(const char *path, DiagSink *sink, ArtifactWriter *out_writer) {
+Status artifact_writer_open(const char *path, const char *const *inputs, DiagSink *sink,
+                            ArtifactWriter *out_writer) {
     ArtifactWriter writer = {0};
-    TRY(file_writer_open(path, sink, &writer.file));
+    TRY(file_writer_open(path, inputs, sink, &writer.file));
     writer.file.len_bytes = sizeof(ArtifactHeader) + ARTIFACT_MAX_SECTIONS * sizeof(SectionEntry);
     XXH3_state_t *hash = NULL;
-    BUG_IF(posix_memalign((void **)&hash, 64, sizeof *hash) != 0, "out of memory");
+    if (posix_memalign((void **)&hash, 64, sizeof *hash) != 0) base_out_of_memory(1, sizeof *hash);
     writer.hash = hash;
     *out_writer = writer;
     return STATUS_OK;

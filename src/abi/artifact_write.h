@@ -16,7 +16,9 @@ typedef struct ArtifactWriter {
 } ArtifactWriter;
 
 // Failure (of any function here): U0003, STATUS_IO. After a failure call artifact_writer_abort.
-Status artifact_writer_open(const char *path, DiagSink *sink, ArtifactWriter *out_writer) MUST_USE;
+// inputs: as for file_writer_open.
+Status artifact_writer_open(const char *path, const char *const *inputs, DiagSink *sink,
+                            ArtifactWriter *out_writer) MUST_USE;
 // Starts a section at the next multiple of alignment (a power of two, raised to
 // ARTIFACT_PAGE_BYTES). SECTION_WEIGHTS must be the last one begun.
 Status artifact_writer_begin(ArtifactWriter *writer, SectionKind kind, uint32_t tag,

@@ -4,6 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
 
 void base_bug(const char *file, int line, const char *fmt, ...) {
     va_list args;
@@ -17,9 +20,14 @@ void base_bug(const char *file, int line, const char *fmt, ...) {
     abort();
 }
 
-static NO_RETURN void out_of_memory(size_t count, size_t elem_size) {
-    fprintf(stderr, "ingot: out of memory: cannot allocate %zu x %zu bytes\n", count, elem_size);
-    exit(STATUS_IO);
+// Nothing here may allocate: the diagnostic is written in its final form, not through a sink.
+void base_out_of_memory(size_t count, size_t elem_size) {
+    fprintf(stderr,
+            "ingot: error[U0010]: memory is exhausted: cannot allocate %zu x %zu bytes\n"
+            "  more:     ingot explain U0010\n",
+            count, elem_size);
+    file_writer_cleanup();
+    _exit(STATUS_LIMIT);
 }
 
 #ifndef NDEBUG
@@ -42,15 +50,15 @@ static void check_may_alloc(void) {}
 void *base_alloc(size_t count, size_t elem_size) {
     check_may_alloc();
     void *ptr = calloc(count ? count : 1, elem_size ? elem_size : 1);
-    if (!ptr) out_of_memory(count, elem_size);
+    if (!ptr) base_out_of_memory(count, elem_size);
     return ptr;
 }
 
 void *base_realloc(void *ptr, size_t count, size_t elem_size) {
     check_may_alloc();
     uint64_t bytes;
-    if (!size_mul(count, elem_size, &bytes)) out_of_memory(count, elem_size);
+    if (!size_mul(count, elem_size, &bytes)) base_out_of_memory(count, elem_size);
     void *grown = realloc(ptr, bytes ? bytes : 1);
-    if (!grown) out_of_memory(count, elem_size);
+    if (!grown) base_out_of_memory(count, elem_size);
     return grown;
 }

@@ -42,8 +42,10 @@ typedef enum Status {
     } while (0)
 NO_RETURN void base_bug(const char *file, int line, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-// malloc/realloc that end the program (exit 6, a message on stderr) when memory is exhausted.
+// malloc/realloc that end the program (exit 4, U0010 on stderr, no temporary file left) when memory
+// is exhausted.
 // size is the product count * elem_size; an overflow of the product counts as exhaustion.
+NO_RETURN void base_out_of_memory(size_t count, size_t elem_size);
 void *base_alloc(size_t count, size_t elem_size) MUST_USE; // zero-filled
 void *base_realloc(void *ptr, size_t count, size_t elem_size) MUST_USE;
 

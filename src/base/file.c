@@ -99,7 +99,35 @@ void file_writer_cleanup(void) {
         if (temporaries[i]) unlink(temporaries[i]);
 }
 
-Status file_writer_open(const char *path, DiagSink *sink, FileWriter *out_writer) {
+static const char *name_of_type(mode_t mode) {
+    if (S_ISLNK(mode)) return "a symbolic link";
+    if (S_ISDIR(mode)) return "a folder";
+    if (S_ISFIFO(mode)) return "a pipe";
+    if (S_ISSOCK(mode)) return "a socket";
+    return "a device";
+}
+
+Status file_check_output(const char *path, const char *const *inputs, DiagSink *sink) {
+    struct stat out, in;
+    if (lstat(path, &out) != 0) return STATUS_OK; // free, or opening it says what is wrong
+    if (!S_ISREG(out.st_mode)) {
+        diag_report(sink, DIAG_ERROR, DIAG_U0003, (DiagSpan){.file = path},
+                    "%s, which is never replaced by a result", name_of_type(out.st_mode));
+        return STATUS_IO;
+    }
+    for (; inputs && *inputs; inputs++) {
+        if (stat(*inputs, &in) != 0 || in.st_dev != out.st_dev || in.st_ino != out.st_ino) continue;
+        diag_report(sink, DIAG_ERROR, DIAG_U0005, (DiagSpan){.file = path},
+                    "the result would overwrite %s, which it is made of", *inputs);
+        diag_write(sink, "another name for the result");
+        return STATUS_USAGE;
+    }
+    return STATUS_OK;
+}
+
+Status file_writer_open(const char *path, const char *const *inputs, DiagSink *sink,
+                        FileWriter *out_writer) {
+    TRY(file_check_output(path, inputs, sink));
     StrBuf name = {0};
     strbuf_printf(&name, "%s.tmp-%ld", path, (long)getpid());
     char *temp_path = strbuf_take(&name);
@@ -110,7 +138,7 @@ Status file_writer_open(const char *path, DiagSink *sink, FileWriter *out_writer
     }
     remember(temp_path);
     *out_writer = (FileWriter){.fd = fd, .temp_path = temp_path, .path = strdup(path)};
-    BUG_IF(!out_writer->path, "out of memory");
+    if (!out_writer->path) base_out_of_memory(strlen(path) + 1, 1);
     return STATUS_OK;
 }
 

@@ -20,6 +20,11 @@ void file_map_close(FileMap *map);
 Status file_read(const char *path, uint64_t max_bytes, DiagSink *sink, char **out_data,
                  uint64_t *out_len_bytes) MUST_USE;
 
+// What stands under the name of a result is replaced by it, so it must be free or a regular file
+// (a device, a pipe or a link would be gone: U0003, STATUS_IO) and none of the inputs (U0005,
+// STATUS_USAGE). For use before long work; file_writer_open does the same.
+Status file_check_output(const char *path, const char *const *inputs, DiagSink *sink) MUST_USE;
+
 // A file being written under a temporary name beside path. commit gives it its final name
 // (atomically, after flushing); abort removes it. Both end the use of the FileWriter. A signal
 // that ends the program removes the temporary too if the handler calls file_writer_cleanup.
@@ -29,7 +34,10 @@ typedef struct FileWriter {
     uint64_t len_bytes;
 } FileWriter;
 
-Status file_writer_open(const char *path, DiagSink *sink, FileWriter *out_writer) MUST_USE;
+// inputs: names of files that what is written is made of, ended by NULL; NULL for none. Refused as
+// file_check_output does.
+Status file_writer_open(const char *path, const char *const *inputs, DiagSink *sink,
+                        FileWriter *out_writer) MUST_USE;
 Status file_writer_write(FileWriter *writer, const void *bytes, uint64_t len_bytes,
                          DiagSink *sink) MUST_USE;
 Status file_writer_write_at(FileWriter *writer, uint64_t offset, const void *bytes,

@@ -92,37 +92,56 @@ static Status unknown_option(Verb verb, const char *given, size_t len, DiagSink 
     return status;
 }
 
-static Status bad_value(const OptionInfo *info, const char *text, DiagSink *sink) {
+static Status bad_value(const OptionInfo *info, const char *name, const char *text,
+                        DiagSink *sink) {
     Status status =
-        usage_error(sink, DIAG_U0004, "--%s cannot be %s", info->name, *text ? text : "empty");
+        usage_error(sink, DIAG_U0004, "%s cannot be %.60s", name, *text ? text : "empty");
     if (info->kind == OPTION_COUNT)
         diag_evidence(sink, "a whole number from %.0f to %.0f is expected", info->min, info->max);
+    else if (info->kind == OPTION_REAL_ABOVE)
+        diag_evidence(sink, "a number above %g and at most %g is expected", info->min, info->max);
     else
         diag_evidence(sink, "a number from %g to %g is expected", info->min, info->max);
     return status;
 }
 
-static Status parse_value(const OptionInfo *info, OptionValue *value, DiagSink *sink) {
-    const char *text = value->text;
+// strtod would also take blanks, hexadecimal, inf and nan.
+static bool is_decimal(const char *text, const char *letters) {
+    return *text && text[strspn(text, letters)] == 0;
+}
+
+Status option_parse(const OptionInfo *info, const char *name, const char *text, DiagSink *sink,
+                    OptionValue *out_value) {
     char *end = NULL;
+    bool is_good = true;
     errno = 0;
     if (info->kind == OPTION_COUNT) {
-        if (text[0] < '0' || text[0] > '9') return bad_value(info, text, sink);
-        value->count = strtoull(text, &end, 10);
-        if (errno || *end || value->count > INT64_MAX || (double)value->count < info->min ||
-            (double)value->count > info->max)
-            return bad_value(info, text, sink);
-    } else if (info->kind == OPTION_REAL) {
-        value->real = strtod(text, &end);
-        bool is_number = end != text && *end == 0 && !errno && isfinite(value->real);
-        if (!is_number || value->real < info->min || value->real > info->max)
-            return bad_value(info, text, sink);
+        uint64_t count = strtoull(text, &end, 10);
+        is_good = is_decimal(text, "0123456789") && !errno && count <= INT64_MAX &&
+                  (double)count >= info->min && (double)count <= info->max;
+        if (is_good) out_value->count = count;
+    } else if (info->kind == OPTION_REAL || info->kind == OPTION_REAL_ABOVE) {
+        double real = strtod(text, &end);
+        is_good = is_decimal(text, "0123456789.+-eE") && *end == 0 && !errno && isfinite(real) &&
+                  real >= info->min && real <= info->max &&
+                  (info->kind == OPTION_REAL || real > info->min);
+        if (is_good) out_value->real = real;
     }
-    return STATUS_OK;
+    return is_good ? STATUS_OK : bad_value(info, name, text, sink);
+}
+
+static Status parse_value(const OptionInfo *info, OptionValue *value, DiagSink *sink) {
+    StrBuf name = {0};
+    strbuf_printf(&name, "--%s", info->name);
+    Status status = option_parse(info, name.data, value->text, sink, value);
+    strbuf_deinit(&name);
+    return status;
 }
 
 static Status set_option(OptionId id, const char *text, DiagSink *sink, Args *args) {
     OptionValue *value = &args->options[id];
+    if (value->is_set && text && options[id].kind != OPTION_TEXTS)
+        return usage_error(sink, DIAG_U0005, "--%s is given twice", options[id].name);
     value->is_set = true;
     value->text = text;
     ARRAY_RESERVE(value->all, value->num_all, value->capacity);
@@ -176,6 +195,31 @@ Status args_parse(Verb verb, int argc, char *const *argv, DiagSink *sink, Args *
             ARRAY_RESERVE(out_args->positional, out_args->num_positional, out_args->capacity);
             out_args->positional[out_args->num_positional++] = word;
         }
+    }
+    return STATUS_OK;
+}
+
+typedef struct OptionRule {
+    uint32_t verbs;
+    OptionId option, other;
+    bool is_needed; // the other must be given too; else it must not be
+} OptionRule;
+
+Status args_check_rules(const Args *args, DiagSink *sink) {
+    static const OptionRule rules[] = {
+#define EXCLUDES(verbs, option, other) {verbs, OPT_##option, OPT_##other, false},
+#define NEEDS(verbs, option, other)    {verbs, OPT_##option, OPT_##other, true},
+#include "cli/options.def"
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        const OptionRule *rule = &rules[i];
+        if (!(rule->verbs >> args->verb & 1) || !args_has(args, rule->option) ||
+            args_has(args, rule->other) == rule->is_needed)
+            continue;
+        const char *name = options[rule->option].name, *other = options[rule->other].name;
+        if (rule->is_needed)
+            return usage_error(sink, DIAG_U0005, "--%s means nothing without --%s", name, other);
+        return usage_error(sink, DIAG_U0005, "--%s and --%s exclude each other", name, other);
     }
     return STATUS_OK;
 }

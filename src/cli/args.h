@@ -25,8 +25,10 @@ typedef enum OptionId {
 typedef enum OptionKind {
     OPTION_FLAG,
     OPTION_TEXT,
+    OPTION_TEXTS, // the one kind of value that may be given several times
     OPTION_COUNT,
     OPTION_REAL,
+    OPTION_REAL_ABOVE, // min itself is excluded
     OPTION_MAYBE_TEXT,
 } OptionKind;
 
@@ -52,7 +54,7 @@ typedef struct OptionValue {
     bool is_set;
     const char *text; // NULL for a flag
     uint64_t count;   // OPTION_COUNT
-    double real;      // OPTION_REAL
+    double real;      // OPTION_REAL, OPTION_REAL_ABOVE
     const char **all;
     size_t num_all, capacity;
 } OptionValue;
@@ -81,6 +83,15 @@ static inline uint64_t args_count(const Args *args, OptionId id, uint64_t otherw
 static inline double args_real(const Args *args, OptionId id, double otherwise) {
     return args->options[id].is_set ? args->options[id].real : otherwise;
 }
+
+// Is text a value of the option? A number is decimal digits with nothing around them, finite and in
+// range; *out_value gets it. name: what the message calls the option.
+Status option_parse(const OptionInfo *info, const char *name, const char *text, DiagSink *sink,
+                    OptionValue *out_value) MUST_USE;
+
+// Holds the options given to the rules of options.def: which exclude each other, which need another
+// one. U0005, STATUS_USAGE.
+Status args_check_rules(const Args *args, DiagSink *sink) MUST_USE;
 
 // Reports a usage fault and returns STATUS_USAGE.
 Status usage_error(DiagSink *sink, DiagCode code, const char *fmt, ...) PRINTF_LIKE(3, 4) MUST_USE;

@@ -25,6 +25,7 @@ typedef struct Cli {
 void output_write(const char *bytes, size_t len_bytes);
 void output_puts(const char *text);
 void output_flush(void);
+bool output_has_failed(void); // work for nobody can stop
 Status output_end(DiagSink *sink) MUST_USE;
 
 // ---- the terminal (terminal.c)
@@ -49,9 +50,6 @@ void help_json(void);
 // ---- small things several verbs need (main.c)
 // The number of positional arguments must lie in [min, max], else STATUS_USAGE.
 Status check_positional(Cli *cli, size_t min, size_t max, const char *what) MUST_USE;
-// What stands under the name of a result is replaced by it: it must be a regular file and none of
-// the inputs (NULL ones are skipped).
-Status check_output(Cli *cli, const char *const *inputs, size_t num_inputs) MUST_USE;
 // --threads, else INGOT_THREADS, else what affinity and cgroup allow.
 Status get_threads(Cli *cli, uint32_t *out_threads) MUST_USE;
 // Puts a finished JSON document on stdout.

@@ -97,9 +97,7 @@ static void put_json(const BenchPlan *plan, const BenchRun *runs, uint32_t threa
     size_t n = plan->num_runs;
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
-    json_begin_object(&json, NULL);
-    json_put_string(&json, "schema", "ingot-bench");
-    json_put_uint(&json, "schema_version", 1);
+    json_begin_document(&json, "ingot-bench");
     json_put_uint(&json, "prefill_tokens", plan->prefill);
     json_put_uint(&json, "decode_tokens", plan->decode);
     json_put_uint(&json, "depth_tokens", plan->depth);
@@ -127,20 +125,26 @@ static void put_json(const BenchPlan *plan, const BenchRun *runs, uint32_t threa
     put_document(&out);
 }
 
-// As many digits as the spread supports, within it: a median of 1234 that varies by 50 is 1230.
-static double rounded(Spread spread) {
+// The unit that the median is rounded to: as coarse as the spread allows without leaving it, so
+// that a median of 1234 that varies by 50 is 1230.
+static double unit_of(Spread spread) {
+    double finest = pow(10, floor(log10(fmax(spread.median, 1e-6))) - 3); // four digits at most
     double width = spread.max - spread.min;
-    if (!(width > 0)) return spread.median;
-    for (double unit = pow(10, floor(log10(width / 2)));; unit /= 10) {
+    double unit = width > 0 ? pow(10, floor(log10(width / 2))) : finest;
+    for (; unit > finest; unit /= 10) {
         double value = round(spread.median / unit) * unit;
-        if (value >= spread.min && value <= spread.max) return value;
-        if (unit < spread.median * 1e-6) return spread.median;
+        if (value >= spread.min && value <= spread.max) break;
     }
+    return fmax(unit, finest);
 }
 
+// In plain digits: rounding all three to one unit keeps the median inside the range.
 static void put_row(StrBuf *out, const char *what, uint64_t tokens, uint64_t depth, Spread spread) {
-    strbuf_printf(out, "| %s %" PRIu64 " | %" PRIu64 " | %.6g | %.5g to %.5g |\n", what, tokens,
-                  depth, rounded(spread), spread.min, spread.max);
+    double unit = unit_of(spread);
+    int decimals = (int)fmax(0, -floor(log10(unit) + 0.5));
+    strbuf_printf(out, "| %s %" PRIu64 " | %" PRIu64 " | %.*f | %.*f to %.*f |\n", what, tokens,
+                  depth, decimals, round(spread.median / unit) * unit, decimals,
+                  round(spread.min / unit) * unit, decimals, round(spread.max / unit) * unit);
 }
 
 static void put_markdown(const char *path, const BenchPlan *plan, const BenchRun *runs,

@@ -52,9 +52,6 @@ static Status check_dump_options(Cli *cli) {
     if (writes && !args_has(args, OPT_OUTPUT))
         return usage_error(&cli->sink, DIAG_U0005,
                            "`ingot compile` needs -o FILE.ingot, or --dry-run, or --emit-ir");
-    if (!writes && args_has(args, OPT_OUTPUT))
-        return usage_error(&cli->sink, DIAG_U0005, "-o and --%s exclude each other",
-                           args_has(args, OPT_DRY_RUN) ? "dry-run" : "emit-ir");
     return STATUS_OK;
 }
 
@@ -126,9 +123,7 @@ static void put_kernels_json(JsonWriter *json, const CompileReport *report) {
 static void put_json(const CompileReport *report) {
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
-    json_begin_object(&json, NULL);
-    json_put_string(&json, "schema", "ingot-compile");
-    json_put_uint(&json, "schema_version", 1);
+    json_begin_document(&json, "ingot-compile");
     json_put_string(&json, "model_name", report->model_name);
     json_put_uint(&json, "context_len_tokens", report->context_len_tokens);
     json_put_uint(&json, "max_threads", report->threads);
@@ -197,7 +192,7 @@ static void put_summary(const CompileReport *report, const char *path) {
 
 static void put_outcome(const Cli *cli, const CompileReport *report, const StrBuf *ir) {
     if (args_has(&cli->args, OPT_EMIT_IR))
-        output_write(ir->data ? ir->data : "", ir->len);
+        put_ir(cli, "ingot-compile-ir", ir);
     else if (cli->is_json)
         put_json(report);
     else if (args_has(&cli->args, OPT_DRY_RUN))
@@ -208,22 +203,18 @@ static void put_outcome(const Cli *cli, const CompileReport *report, const StrBu
 
 Status verb_COMPILE(Cli *cli) {
     const Args *args = &cli->args;
-    if (args_has(args, OPT_LIST_PASSES) || args_has(args, OPT_LIST_DIALECTS)) {
-        if (args_has(args, OPT_LIST_PASSES)) list_passes(cli);
-        if (args_has(args, OPT_LIST_DIALECTS)) list_dialects(cli);
-        return STATUS_OK;
-    }
+    bool is_list;
+    TRY(put_lists(cli, &is_list));
+    if (is_list) return STATUS_OK;
     TRY(check_positional(cli, 1, 1, "a recipe"));
     TRY(check_dump_options(cli));
-    const char *inputs[] = {args->positional[0], args_text(args, OPT_MODEL, NULL),
-                            args_text(args, OPT_RESUME_FROM, NULL)};
-    TRY(check_output(cli, inputs, ARRAY_LEN(inputs)));
     TRY(make_dump_dir(cli, args_text(args, OPT_DUMP_DIR, NULL)));
     StrBuf ir = {0};
     CompileOptions options = {
         .recipe_path = args->positional[0],
         .model_path = args_text(args, OPT_MODEL, NULL),
         .out_path = args_text(args, OPT_OUTPUT, NULL),
+        .is_dry_run = args_has(args, OPT_DRY_RUN),
         .threads = (uint32_t)args_count(args, OPT_THREADS, 0),
         .dump_before = args_text(args, OPT_DUMP_BEFORE, NULL),
         .dump_after = args_text(args, OPT_DUMP_AFTER, NULL),

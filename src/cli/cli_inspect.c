@@ -25,5 +25,8 @@ Status verb_INSPECT(Cli *cli) {
     // What is neither is left to the reader its name speaks of, which says what is wrong with it.
     bool is_gguf =
         kind == FILE_KIND_GGUF || (kind == FILE_KIND_UNKNOWN && str_has_suffix(path, ".gguf"));
+    if (is_gguf && args_has(&cli->args, OPT_VERIFY))
+        return usage_error(&cli->sink, DIAG_U0005,
+                           "--verify is for artifacts: a GGUF file holds no checksum");
     return is_gguf ? inspect_gguf(cli, path) : inspect_artifact(cli, path);
 }

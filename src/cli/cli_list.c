@@ -1,4 +1,4 @@
-// The tables of the compiler as lists: passes and dialects, for `compile` and `opt`.
+// What `compile` and `opt` share: the tables of the compiler as lists, and IR text.
 #include <string.h>
 
 #include "cli/compiler_verbs.h"
@@ -11,10 +11,13 @@ static void put_facts(JsonWriter *json, const char *key, uint32_t facts) {
     json_end_array(json);
 }
 
-void list_passes(const Cli *cli) {
+static void list_passes(const Cli *cli) {
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
-    if (cli->is_json) json_begin_array(&json, NULL);
+    if (cli->is_json) {
+        json_begin_document(&json, "ingot-passes");
+        json_begin_array(&json, "passes");
+    }
     for (int i = 0; i < NUM_PASSES; i++) {
         const PassInfo *info = pass_info((PassId)i);
         if (!cli->is_json) {
@@ -31,14 +34,20 @@ void list_passes(const Cli *cli) {
         json_put_string(&json, "doc", info->doc);
         json_end_object(&json);
     }
-    if (cli->is_json) json_end_array(&json);
+    if (cli->is_json) {
+        json_end_array(&json);
+        json_end_object(&json);
+    }
     put_document(&out);
 }
 
-void list_dialects(const Cli *cli) {
+static void list_dialects(const Cli *cli) {
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
-    if (cli->is_json) json_begin_object(&json, NULL);
+    if (cli->is_json) {
+        json_begin_document(&json, "ingot-dialects");
+        json_begin_object(&json, "dialects");
+    }
     size_t open_len = 0;
     const char *open = "";
     for (int i = 0; i < NUM_IR_OP_KINDS; i++) {
@@ -64,9 +73,35 @@ void list_dialects(const Cli *cli) {
             strbuf_printf(&out, " %s", name + len + (name[len] == '.'));
     }
     if (cli->is_json && open_len) json_end_array(&json);
-    if (cli->is_json)
+    if (cli->is_json) {
         json_end_object(&json);
-    else
+        json_end_object(&json);
+    } else {
         strbuf_putc(&out, '\n');
+    }
+    put_document(&out);
+}
+
+Status put_lists(Cli *cli, bool *out_is_done) {
+    *out_is_done = args_has(&cli->args, OPT_LIST_PASSES) || args_has(&cli->args, OPT_LIST_DIALECTS);
+    if (!*out_is_done) return STATUS_OK;
+    TRY(check_positional(cli, 0, 0, "nothing beside a list"));
+    if (args_has(&cli->args, OPT_LIST_PASSES))
+        list_passes(cli);
+    else
+        list_dialects(cli);
+    return STATUS_OK;
+}
+
+void put_ir(const Cli *cli, const char *schema, const StrBuf *text) {
+    if (!cli->is_json) {
+        output_write(text->data, text->len);
+        return;
+    }
+    StrBuf out = {0};
+    JsonWriter json = {.out = &out};
+    json_begin_document(&json, schema);
+    json_put_string_n(&json, "text", text->data ? text->data : "", text->len);
+    json_end_object(&json);
     put_document(&out);
 }

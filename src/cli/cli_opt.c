@@ -161,11 +161,11 @@ static Status process_parts(Cli *cli, const char *text, size_t len, const char *
 static Status put_output(Cli *cli, const StrBuf *out) {
     const char *path = args_text(&cli->args, OPT_OUTPUT, NULL);
     if (!path) {
-        output_write(out->data, out->len);
+        put_ir(cli, "ingot-opt", out);
         return STATUS_OK;
     }
     FileWriter writer;
-    TRY(file_writer_open(path, &cli->sink, &writer));
+    TRY(file_writer_open(path, NULL, &cli->sink, &writer));
     Status status = file_writer_write(&writer, out->data, out->len, &cli->sink);
     if (status == STATUS_OK) return file_writer_commit(&writer, &cli->sink);
     file_writer_abort(&writer);
@@ -173,13 +173,10 @@ static Status put_output(Cli *cli, const StrBuf *out) {
 }
 
 Status verb_OPT(Cli *cli) {
+    bool is_list;
+    TRY(put_lists(cli, &is_list));
+    if (is_list) return STATUS_OK;
     TRY(check_positional(cli, 0, 1, "a file"));
-    if (args_has(&cli->args, OPT_LIST_PASSES) || args_has(&cli->args, OPT_LIST_DIALECTS)) {
-        if (args_has(&cli->args, OPT_LIST_PASSES)) list_passes(cli);
-        if (args_has(&cli->args, OPT_LIST_DIALECTS)) list_dialects(cli);
-        return STATUS_OK;
-    }
-    TRY(check_output(cli, NULL, 0)); // a file may be replaced by its own result
     PassId ids[MAX_PIPELINE];
     PassPipeline pipeline = {.ids = ids};
     TRY(parse_pipeline(cli, args_text(&cli->args, OPT_PIPELINE, NULL), ids, &pipeline.num_ids));
@@ -195,7 +192,7 @@ Status verb_OPT(Cli *cli) {
                         ? process_parts(cli, copy, len, file, &pipeline, &out)
                         : process(cli, copy, len, file, &pipeline, &out);
     bool is_wanted = status == STATUS_OK || args_has(&cli->args, OPT_SPLIT_INPUT);
-    if (is_wanted && out.len) {
+    if (is_wanted && (out.len || cli->is_json)) {
         Status put_status = put_output(cli, &out);
         if (status == STATUS_OK) status = put_status;
     }

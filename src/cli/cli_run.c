@@ -23,12 +23,7 @@ typedef struct Answer {
 } Answer;
 
 static Status check_options(Cli *cli) {
-    static const OptionId draws[] = {OPT_TEMPERATURE, OPT_TOP_K, OPT_TOP_P, OPT_MIN_P, OPT_SEED};
     const Args *args = &cli->args;
-    for (size_t i = 0; i < ARRAY_LEN(draws); i++)
-        if (args_has(args, OPT_GREEDY) && args_has(args, draws[i]))
-            return usage_error(&cli->sink, DIAG_U0005, "--greedy and --%s exclude each other",
-                               option_info(draws[i])->name);
     for (size_t i = 0; i < args->options[OPT_STOP].num_all; i++)
         if (!*args->options[OPT_STOP].all[i])
             return usage_error(&cli->sink, DIAG_U0004, "--stop cannot be empty");
@@ -96,7 +91,7 @@ static Status generate(Cli *cli, Model *model, IngotSampler *sampler, IngotText 
             answer->finish = FINISH_STOP_TEXT;
             break;
         }
-        if (answer->num_tokens == max_tokens) break;
+        if (answer->num_tokens == max_tokens || output_has_failed()) break;
         if (ingot_session_num_tokens(model->session) == model->info.context_tokens) {
             answer->finish = FINISH_CONTEXT;
             break;
@@ -121,9 +116,7 @@ static void put_statistics(const Cli *cli, const Model *model, const Prompt *pro
     if (cli->is_json) {
         StrBuf out = {0};
         JsonWriter json = {.out = &out};
-        json_begin_object(&json, NULL);
-        json_put_string(&json, "schema", "ingot-run");
-        json_put_uint(&json, "schema_version", 1);
+        json_begin_document(&json, "ingot-run");
         json_put_string_n(&json, "text", answer->text.data ? answer->text.data : "",
                           answer->text.len);
         json_put_string(&json, "finish_reason", finish_names[answer->finish]);

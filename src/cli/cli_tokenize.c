@@ -23,7 +23,7 @@ static Status tokenize_text(Cli *cli, const Vocabulary *vocabulary, const char *
         StrBuf out = {0};
         JsonWriter json = {.out = &out};
         if (cli->is_json) {
-            json_begin_object(&json, NULL);
+            json_begin_document(&json, "ingot-tokenize");
             json_begin_array(&json, "ids");
         }
         for (size_t i = 0; i < ids.count; i++) {
@@ -117,7 +117,7 @@ static void put_comparison(const Cli *cli, const char *path, size_t num_equal, s
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
     if (cli->is_json) {
-        json_begin_object(&json, NULL);
+        json_begin_document(&json, "ingot-tokenize-against");
         json_put_uint(&json, "equal", num_equal);
         json_put_uint(&json, "total", total);
         if (difference->line) {
@@ -181,7 +181,7 @@ Status verb_TOKENIZE(Cli *cli) {
     Status status;
     if (list) {
         status = tokenize_list(cli, &vocabulary, list);
-    } else if (args->num_positional > 1) {
+    } else if (args->num_positional > 1 && !str_equal(args->positional[1], "-")) {
         const char *text = args->positional[1];
         status = tokenize_text(cli, &vocabulary, text, strlen(text));
     } else {

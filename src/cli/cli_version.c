@@ -9,9 +9,7 @@
 static void put_json(void) {
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
-    json_begin_object(&json, NULL);
-    json_put_string(&json, "schema", "ingot-version");
-    json_put_uint(&json, "schema_version", 1);
+    json_begin_document(&json, "ingot-version");
     json_put_string(&json, "version", INGOT_VERSION);
     json_put_string(&json, "commit", INGOT_COMMIT);
     json_put_string(&json, "build_mode", INGOT_BUILD_MODE);

@@ -4,7 +4,9 @@
 
 #include "cli/cli.h"
 
-void list_passes(const Cli *cli);
-void list_dialects(const Cli *cli);
+// --list-passes and --list-dialects, if one is given.
+Status put_lists(Cli *cli, bool *out_is_done) MUST_USE;
+// IR text on stdout; with --json inside a document of that schema.
+void put_ir(const Cli *cli, const char *schema, const StrBuf *text);
 
 #endif

@@ -267,7 +267,7 @@ static void put_summary(const Evaluation *eval, size_t num_prompts) {
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
     if (eval->cli->is_json) {
-        json_begin_object(&json, NULL);
+        json_begin_document(&json, "ingot-eval-prompts");
         json_put_uint(&json, "prompts", num_prompts);
         json_put_real(&json, "kl_mean", mean);
         json_put_real(&json, "kl_median", median);
@@ -296,7 +296,9 @@ static Status put_file(Cli *cli, const StrBuf *text) {
     const char *path = args_text(&cli->args, OPT_OUTPUT, NULL);
     if (!path) return STATUS_OK;
     FileWriter writer;
-    TRY(file_writer_open(path, &cli->sink, &writer));
+    const char *inputs[4];
+    eval_inputs(cli, inputs);
+    TRY(file_writer_open(path, inputs, &cli->sink, &writer));
     Status status = file_writer_write(&writer, text->data, text->len, &cli->sink);
     if (status == STATUS_OK) return file_writer_commit(&writer, &cli->sink);
     file_writer_abort(&writer);

@@ -39,7 +39,7 @@ static void put_score(const Cli *cli, const Score *score, uint64_t window) {
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
     if (cli->is_json) {
-        json_begin_object(&json, NULL);
+        json_begin_document(&json, "ingot-eval-text");
         json_put_real(&json, "perplexity", exp(mean));
         json_put_real(&json, "mean_negative_log_probability", mean);
         json_put_uint(&json, "scored_tokens", score->num_tokens);

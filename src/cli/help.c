@@ -8,7 +8,9 @@
 enum { MAX_GROUPS = 16 };
 
 // Column of the explanations; a narrow terminal has them on the line below.
-static size_t help_indent(void) { return terminal_width() < 60 ? 10 : 28; }
+static size_t help_indent(void) {
+    return terminal_width() < 60 ? 10 : 28;
+}
 
 // Appends text from column `column` on, broken between words to fit the terminal.
 static void put_wrapped(StrBuf *out, const char *text, size_t indent, size_t column) {
@@ -58,11 +60,15 @@ static void put_entry(StrBuf *out, const char *name, const char *help) {
 
 static void put_option(StrBuf *out, const OptionInfo *info) {
     StrBuf name = {0};
-    if (info->letter) strbuf_printf(&name, "  -%c, ", info->letter);
-    else strbuf_puts(&name, "      ");
+    if (info->letter)
+        strbuf_printf(&name, "  -%c, ", info->letter);
+    else
+        strbuf_puts(&name, "      ");
     strbuf_printf(&name, "--%s", info->name);
-    if (info->kind == OPTION_MAYBE_TEXT) strbuf_printf(&name, "[=%s]", info->metavar);
-    else if (info->kind != OPTION_FLAG) strbuf_printf(&name, " %s", info->metavar);
+    if (info->kind == OPTION_MAYBE_TEXT)
+        strbuf_printf(&name, "[=%s]", info->metavar);
+    else if (info->kind != OPTION_FLAG)
+        strbuf_printf(&name, " %s", info->metavar);
     put_entry(out, name.data, info->help);
     strbuf_deinit(&name);
 }
@@ -100,13 +106,16 @@ static void put_exit_codes(StrBuf *out) {
 
 static void put_environment(StrBuf *out) {
     static const struct {
-        const char *name, *help;
+        const char *name;
+        bool is_for_tests;
+        const char *help;
     } variables[] = {
-#define ENVIRONMENT(name, help) {name, help},
+#define ENVIRONMENT(name, for_tests, help) {name, for_tests, help},
 #include "cli/options.def"
     };
     put_heading(out, "Environment");
     for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
+        if (variables[i].is_for_tests) continue;
         StrBuf name = {0};
         strbuf_printf(&name, "  %s", variables[i].name);
         put_entry(out, name.data, variables[i].help);
@@ -175,13 +184,18 @@ Status help_search(const char *word) {
 }
 
 static void put_option_json(JsonWriter *json, const OptionInfo *option) {
-    static const char *const kinds[] = {"flag", "text", "count", "real", "optional text"};
+    static const char *const kinds[] = {"flag", "text",       "texts",        "count",
+                                        "real", "real above", "optional text"};
     char letter[2] = {option->letter, 0};
     json_begin_object(json, NULL);
     json_put_string(json, "name", option->name);
     json_put_string(json, "letter", letter);
     json_put_string(json, "kind", kinds[option->kind]);
     json_put_string(json, "metavar", option->metavar);
+    if (option->max > 0) {
+        json_put_real(json, "min", option->min);
+        json_put_real(json, "max", option->max);
+    }
     json_put_string(json, "group", option->group);
     json_put_string(json, "help", option->help);
     json_end_object(json);
@@ -190,9 +204,7 @@ static void put_option_json(JsonWriter *json, const OptionInfo *option) {
 void help_json(void) {
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
-    json_begin_object(&json, NULL);
-    json_put_string(&json, "schema", "ingot-help");
-    json_put_uint(&json, "schema_version", 1);
+    json_begin_document(&json, "ingot-help");
     json_begin_array(&json, "verbs");
     for (int v = 0; v < NUM_VERBS; v++) {
         const VerbInfo *info = verb_info((Verb)v);

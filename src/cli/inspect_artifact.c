@@ -117,9 +117,7 @@ static void put_as_json(const Artifact *artifact, uint64_t file_bytes, bool is_v
     const PlanHeader *plan = artifact->plan;
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
-    json_begin_object(&json, NULL);
-    json_put_string(&json, "schema", "ingot-inspect-artifact");
-    json_put_uint(&json, "schema_version", 1);
+    json_begin_document(&json, "ingot-inspect-artifact");
     json_put_string(&json, "model_name", artifact_string(artifact, plan->model_name));
     json_put_uint(&json, "artifact_version", ARTIFACT_VERSION);
     json_put_uint(&json, "file_bytes", file_bytes);

@@ -125,9 +125,7 @@ static void put_as_text(const Cli *cli, const Gguf *gguf, const char *path) {
 static void put_as_json(const Gguf *gguf) {
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
-    json_begin_object(&json, NULL);
-    json_put_string(&json, "schema", "ingot-inspect-gguf");
-    json_put_uint(&json, "schema_version", 1);
+    json_begin_document(&json, "ingot-inspect-gguf");
     json_put_uint(&json, "gguf_version", gguf_version(gguf));
     json_put_uint(&json, "file_bytes", gguf_len_bytes(gguf));
     json_begin_object(&json, "metadata");

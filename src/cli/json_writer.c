@@ -41,6 +41,12 @@ static void end(JsonWriter *writer, char bracket) {
 void json_begin_object(JsonWriter *writer, const char *key) {
     begin(writer, key, '{');
 }
+void json_begin_document(JsonWriter *writer, const char *schema) {
+    json_begin_object(writer, NULL);
+    json_put_string(writer, "schema", schema);
+    json_put_uint(writer, "schema_version", 1);
+}
+
 void json_end_object(JsonWriter *writer) {
     end(writer, '}');
 }

@@ -14,6 +14,9 @@ typedef struct JsonWriter {
 } JsonWriter;
 
 // key is NULL for the document itself and for elements of an array.
+// A document is an object that says first which one it is: keys `schema` and `schema_version`. A
+// version adds keys at most; what would change the meaning of one is a new schema.
+void json_begin_document(JsonWriter *writer, const char *schema);
 void json_begin_object(JsonWriter *writer, const char *key);
 void json_end_object(JsonWriter *writer);
 void json_begin_array(JsonWriter *writer, const char *key);

@@ -92,36 +92,15 @@ Status check_positional(Cli *cli, size_t min, size_t max, const char *what) {
     return status;
 }
 
-Status check_output(Cli *cli, const char *const *inputs, size_t num_inputs) {
-    const char *path = args_text(&cli->args, OPT_OUTPUT, NULL);
-    struct stat out, in;
-    if (!path || lstat(path, &out) != 0) return STATUS_OK;
-    if (!S_ISREG(out.st_mode)) {
-        diag_report(&cli->sink, DIAG_ERROR, DIAG_U0003, (DiagSpan){.file = path},
-                    "not a regular file, and so never replaced");
-        return STATUS_IO;
-    }
-    for (size_t i = 0; i < num_inputs; i++)
-        if (inputs[i] && stat(inputs[i], &in) == 0 && in.st_dev == out.st_dev &&
-            in.st_ino == out.st_ino)
-            return usage_error(&cli->sink, DIAG_U0005, "-o %s would overwrite the input %s", path,
-                               inputs[i]);
-    return STATUS_OK;
-}
-
 Status get_threads(Cli *cli, uint32_t *out_threads) {
     const char *variable = getenv("INGOT_THREADS");
     *out_threads = cpu_usable_threads();
     if (args_has(&cli->args, OPT_THREADS)) {
         *out_threads = (uint32_t)args_count(&cli->args, OPT_THREADS, 1);
     } else if (variable && *variable) {
-        char *end;
-        unsigned long value = strtoul(variable, &end, 10);
-        if (*end || value < 1 || value > 1024)
-            return usage_error(&cli->sink, DIAG_U0004,
-                               "INGOT_THREADS cannot be %s: a number from 1 to 1024 is expected",
-                               variable);
-        *out_threads = (uint32_t)value;
+        OptionValue value;
+        TRY(option_parse(option_info(OPT_THREADS), "INGOT_THREADS", variable, &cli->sink, &value));
+        *out_threads = (uint32_t)value.count;
     }
     return STATUS_OK;
 }
@@ -180,7 +159,7 @@ extern char **environ;
 // A misspelt variable would be ignored in silence: say so.
 static void check_environment(DiagSink *sink) {
     static const char *const known[] = {
-#define ENVIRONMENT(name, help) name,
+#define ENVIRONMENT(name, for_tests, help) name,
 #include "cli/options.def"
     };
     for (char **entry = environ; *entry; entry++) {
@@ -246,16 +225,21 @@ static void put_diagnostics(const Cli *cli) {
     strbuf_deinit(&text);
 }
 
-static Status check_choice(Cli *cli, OptionId id, const char *const *choices, size_t num_choices) {
-    const char *given = args_text(&cli->args, id, NULL);
-    if (!given) return STATUS_OK;
+// Of an option and of the variable that stands in for it; an empty variable counts as not set.
+static Status check_choice(Cli *cli, OptionId id, const char *variable, const char *const *choices,
+                           size_t num_choices) {
+    const char *given = args_text(&cli->args, id, NULL), *dashes = given ? "--" : "";
+    const OptionInfo *info = option_info(id);
+    const char *name = given ? info->name : variable;
+    if (!given) given = getenv(variable);
+    if (!given || (!*given && !*dashes)) return STATUS_OK;
     for (size_t i = 0; i < num_choices; i++)
         if (str_equal(choices[i], given)) return STATUS_OK;
-    const OptionInfo *info = option_info(id);
-    Status status = usage_error(&cli->sink, DIAG_U0004, "--%s cannot be %s", info->name, given);
+    Status status = usage_error(&cli->sink, DIAG_U0004, "%s%s cannot be %.60s", dashes, name,
+                                *given ? given : "empty");
     diag_evidence(&cli->sink, "--%s is %s", info->name, info->help);
     const char *nearest = str_nearest(given, choices, num_choices);
-    if (nearest) diag_write(&cli->sink, "--%s=%s", info->name, nearest);
+    if (nearest) diag_write(&cli->sink, "%s%s=%s", dashes, name, nearest);
     return status;
 }
 
@@ -274,8 +258,9 @@ static Status run_verb(Cli *cli, char **argv) {
         return STATUS_OK;
     }
     if (args_has(args, OPT_PRINT_VERSION)) return verb_VERSION(cli);
-    TRY(check_choice(cli, OPT_COLOR, when, ARRAY_LEN(when)));
-    TRY(check_choice(cli, OPT_PROGRESS, how, ARRAY_LEN(how)));
+    TRY(check_choice(cli, OPT_COLOR, "INGOT_COLOR", when, ARRAY_LEN(when)));
+    TRY(check_choice(cli, OPT_PROGRESS, "INGOT_PROGRESS", how, ARRAY_LEN(how)));
+    TRY(args_check_rules(args, &cli->sink));
     check_environment(&cli->sink);
     if (!functions[args->verb]) return hand_over(argv, &cli->sink);
     return functions[args->verb](cli);

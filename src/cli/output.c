@@ -22,6 +22,10 @@ void output_flush(void) {
     if (!write_error && fflush(stdout) != 0) write_error = errno ? errno : EIO;
 }
 
+bool output_has_failed(void) {
+    return write_error != 0;
+}
+
 Status output_end(DiagSink *sink) {
     output_flush();
     if (!write_error) return STATUS_OK;

@@ -24,16 +24,11 @@ Status prompt_read(Cli *cli, Prompt *out_prompt) {
         return usage_error(
             &cli->sink, DIAG_U0005,
             "`ingot run` needs one prompt: -p TEXT, -f FILE, or - for standard input");
-    static const OptionId chat_options[] = {OPT_SYSTEM, OPT_DATE};
-    for (size_t i = 0; i < ARRAY_LEN(chat_options); i++)
-        if (args_has(args, chat_options[i]) && !args_has(args, OPT_CHAT))
-            return usage_error(&cli->sink, DIAG_U0005, "--%s needs --chat",
-                               option_info(chat_options[i])->name);
     if (has_text) {
         const char *text = args_text(args, OPT_PROMPT, "");
         out_prompt->len = strlen(text);
         out_prompt->text = strdup(text);
-        BUG_IF(!out_prompt->text, "out of memory");
+        if (!out_prompt->text) base_out_of_memory(out_prompt->len + 1, 1);
         return STATUS_OK;
     }
     const char *path = has_file ? args_text(args, OPT_PROMPT_FILE, "") : "-";

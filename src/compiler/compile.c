@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include <xxhash.h>
@@ -48,12 +47,11 @@ static void progress(const Compilation *c, CompilePhase phase, uint64_t done, ui
         c->options->progress(phase, done, total, end, c->options->progress_ctx);
 }
 
-// ---- inputs
-
-static bool is_same_file(const char *a, const char *b) {
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+static bool writes_artifact(const Compilation *c) {
+    return c->options->out_path && !c->options->is_dry_run;
 }
+
+// ---- inputs
 
 static Status open_inputs(Compilation *c) {
     const CompileOptions *o = c->options;
@@ -65,12 +63,12 @@ static Status open_inputs(Compilation *c) {
         diag_write(c->sink, "model: FILE.gguf, or --model FILE.gguf");
         return status;
     }
-    if (o->out_path && is_same_file(model, o->out_path)) {
-        Status status = diag_error(c->sink, DIAG_P0009, (DiagSpan){.file = o->out_path},
-                                   "the artifact would replace the model it is made of");
-        diag_write(c->sink, "another name for the artifact");
-        return status;
-    }
+    const char **inputs = c->pipeline.inputs;
+    *inputs++ = o->recipe_path;
+    *inputs++ = model;
+    if (o->resume_from) *inputs++ = o->resume_from;
+    *inputs = NULL;
+    if (o->out_path) TRY(file_check_output(o->out_path, c->pipeline.inputs, c->sink));
     return gguf_open(model, c->sink, &c->gguf);
 }
 
@@ -94,12 +92,12 @@ static Status choose_levels(Compilation *c) {
 static Status choose_threads(Compilation *c) {
     if (c->options->threads == 0) return STATUS_OK;
     if (c->options->threads > (uint32_t)c->recipe->target.threads) {
-        Status status = diag_error(c->sink, DIAG_P0009, (DiagSpan){.file = c->options->recipe_path},
-                                   "%u threads: the recipe plans for at most %lld",
-                                   c->options->threads, (long long)c->recipe->target.threads);
+        diag_report(c->sink, DIAG_ERROR, DIAG_P0009, (DiagSpan){.file = c->options->recipe_path},
+                    "%u threads: the recipe plans for at most %lld", c->options->threads,
+                    (long long)c->recipe->target.threads);
         diag_write(c->sink, "--threads=%lld, or a larger number in the recipe",
                    (long long)c->recipe->target.threads);
-        return status;
+        return STATUS_LIMIT;
     }
     pipeline_set_config(c->pipeline.m, "threads", c->options->threads);
     return STATUS_OK;
@@ -366,7 +364,7 @@ static Status write_artifact(Compilation *c, const Section *sections, uint32_t n
     ArtifactWriter writer;
     StrBuf plan = {0};
     plan_tables_write(&c->plan.tables, &plan);
-    TRY(artifact_writer_open(c->options->out_path, c->sink, &writer));
+    TRY(artifact_writer_open(c->options->out_path, c->pipeline.inputs, c->sink, &writer));
     Status status = STATUS_OK;
     for (uint32_t i = 0; i + 1 < num && status == STATUS_OK; i++) {
         const Section *s = &sections[i];
@@ -445,13 +443,13 @@ static Status compile_all(Compilation *c) {
                              .levels = c->levels,
                              .num_levels = c->num_levels,
                              .num_kernels = c->plan.tables.num_kernels,
-                             .hashes_model = c->options->out_path};
+                             .hashes_model = writes_artifact(c)};
     TRY(manifest_build(&inputs, c->sink, &c->manifest));
     Section sections[ARTIFACT_MAX_SECTIONS];
     uint32_t num, plan_at;
     TRY(finish_plan(c, sections, &num, &plan_at));
     fill_report(c);
-    if (c->options->out_path) TRY(write_artifact(c, sections, num, plan_at));
+    if (writes_artifact(c)) TRY(write_artifact(c, sections, num, plan_at));
     c->report->phase_ns[COMPILE_WEIGHTS] = now_ns() - started;
     return STATUS_OK;
 }

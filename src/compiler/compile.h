@@ -20,9 +20,10 @@ typedef void (*CompileProgress)(CompilePhase phase, uint64_t done, uint64_t tota
 typedef struct CompileOptions {
     const char *recipe_path;
     const char *model_path; // overrides the recipe's; NULL: the recipe's
-    const char *out_path;   // NULL: nothing is written (dry run)
+    const char *out_path;   // NULL: nothing is written
+    bool is_dry_run;        // out_path is checked, and nothing written
     uint32_t levels;        // bits 1 << CpuLevel; 0: those of the recipe
-    uint32_t threads; // workers of the artifact; 0: the recipe's maximum. More than that: R-code
+    uint32_t threads;       // workers of the artifact; 0: the recipe's maximum. More: STATUS_LIMIT
     uint32_t compile_threads; // 0: what the process may use
     // Dumps, files NN-pass.mlir in dump_dir: a pass name or "all"; NULL: none.
     const char *dump_before, *dump_after, *dump_dir;

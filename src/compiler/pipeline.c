@@ -41,7 +41,7 @@ static Status write_dump(const Pipeline *p, const IrModule *m, PassId id, bool i
                   p->level_name ? p->level_name : "");
     ir_print(m, NULL, &text);
     FileWriter writer;
-    Status status = file_writer_open(path.data, sink, &writer);
+    Status status = file_writer_open(path.data, p->inputs, sink, &writer);
     if (status == STATUS_OK) {
         status = file_writer_write(&writer, text.data, text.len, sink);
         if (status == STATUS_OK)

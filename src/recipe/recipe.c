@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "abi/plan.h"
+#include "base/file.h"
 #include "text/doc.h"
 
 static const RecipeKeyInfo keys[NUM_RECIPE_KEYS] = {
@@ -255,6 +258,33 @@ static void read_list(Reader *r, const DocNode *node, const char *path) {
         read_rules(r, node, prefix);
 }
 
+// A value where a mapping belongs. A lone number is most likely meant for the key `max`.
+static void refuse_no_map(Reader *r, const DocNode *node, const char *prefix) {
+    StrBuf inside = {0};
+    size_t len = 0;
+    const char *last = "";
+    char max_path[MAX_PATH_CHARS + 4];
+    bool has_max = false;
+    snprintf(max_path, sizeof max_path, "%smax", prefix);
+    for (int i = 0; i < NUM_RECIPE_KEYS; i++) {
+        const char *part = component((RecipeKey)i, prefix, &len);
+        if (!part || strncmp(part, last, len) == 0) continue;
+        strbuf_printf(&inside, "%s%.*s: ...", inside.len ? ", " : "", (int)len, part);
+        has_max |= str_equal(keys[i].path, max_path);
+        last = part;
+    }
+    note_error(diag_error(r->sink, DIAG_R0004, node->span, "%.*s must be a mapping, not %s",
+                          (int)strlen(prefix) - 1, prefix,
+                          node->kind == DOC_LIST ? "a list" : "a single value"));
+    bool is_number = node->kind == DOC_SCALAR && node->text_len &&
+                     strspn(node->text, "0123456789") == node->text_len;
+    if (is_number && has_max)
+        diag_write(r->sink, "%s: {max: %.20s}", node->key, node->text);
+    else
+        diag_write(r->sink, "%s: {%s}", node->key, inside.data);
+    strbuf_deinit(&inside);
+}
+
 // One entry: a value, or a mapping or list whose keys are in the table.
 static void read_entry(Reader *r, const DocNode *node, const char *prefix, void *base) {
     char path[MAX_PATH_CHARS];
@@ -280,8 +310,10 @@ static void read_entry(Reader *r, const DocNode *node, const char *prefix, void 
         if (next == '.') {
             path[len] = '.';
             path[len + 1] = 0;
-            if (doc_want_kind(node, keys[i].path, DOC_MAP, r->sink) == STATUS_OK)
+            if (node->kind == DOC_MAP)
                 read_map(r, node, path, base);
+            else
+                refuse_no_map(r, node, path);
             return;
         }
     }
@@ -427,8 +459,36 @@ Status recipe_parse(const char *text, size_t len, const char *path, DiagSink *si
     return read_root(root, path, sink, out_recipe);
 }
 
+// A model, an artifact or a folder where the recipe should stand is named as what it is: the reader
+// of texts could only say that it is too large or holds strange bytes.
+static Status refuse_other_kinds(const char *path, DiagSink *sink) {
+    struct stat info;
+    const char *what = NULL, *remedy = "a recipe is a text in YAML; docs/recipe.md lists its keys";
+    if (stat(path, &info) != 0) return STATUS_OK;
+    if (S_ISDIR(info.st_mode)) {
+        what = "a folder";
+    } else if (S_ISREG(info.st_mode) && info.st_size >= 8) { // a pipe could not be read again
+        FileMap map;
+        TRY(file_map_open(path, sink, &map));
+        if (memcmp(map.data, "GGUF", 4) == 0) {
+            what = "a GGUF model file";
+            remedy = "ingot compile RECIPE.yaml --model FILE.gguf -o FILE.ingot";
+        } else if (memcmp(map.data, ARTIFACT_MAGIC, 8) == 0) {
+            what = "an artifact, which is compiled already";
+            remedy = "ingot run FILE.ingot -p PROMPT";
+        }
+        file_map_close(&map);
+    }
+    if (!what) return STATUS_OK;
+    Status status = diag_error(sink, DIAG_R0014, (DiagSpan){.file = path},
+                               "this is %s where a recipe is expected", what);
+    diag_write(sink, "%s", remedy);
+    return status;
+}
+
 Status recipe_load(const char *path, DiagSink *sink, Recipe **out_recipe) {
     const DocNode *root = NULL;
+    TRY(refuse_other_kinds(path, sink));
     TRY(doc_load(path, sink, &root));
     return read_root(root, path, sink, out_recipe);
 }

@@ -175,7 +175,7 @@ static Status open_checked(Artifact *artifact, DiagSink *sink) {
 
 Status artifact_open(const char *path, DiagSink *sink, Artifact *out_artifact) {
     Artifact artifact = {.fd = -1, .path = strdup(path)};
-    BUG_IF(!artifact.path, "out of memory");
+    if (!artifact.path) base_out_of_memory(strlen(path) + 1, 1);
     Status status = open_checked(&artifact, sink);
     if (status == STATUS_OK)
         *out_artifact = artifact;
@@ -199,7 +199,8 @@ Status artifact_verify_weights(const Artifact *artifact, DiagSink *sink) {
     const SectionEntry *entry = &artifact->sections[artifact->weights_section];
     uint8_t *block = base_alloc(BLOCK_BYTES, 1);
     XXH3_state_t *state = NULL;
-    BUG_IF(posix_memalign((void **)&state, 64, sizeof *state) != 0, "out of memory");
+    if (posix_memalign((void **)&state, 64, sizeof *state) != 0)
+        base_out_of_memory(1, sizeof *state);
     BUG_IF(XXH3_64bits_reset(state) != XXH_OK, "hash state");
     Status status = STATUS_OK;
     for (uint64_t done = 0; done < entry->len_bytes && status == STATUS_OK;) {

@@ -54,11 +54,11 @@ static Status pick_threads(const Artifact *artifact, uint32_t wanted, DiagSink *
                            uint32_t *out) {
     uint32_t max_threads = artifact->plan->max_threads;
     if (wanted > max_threads) {
-        Status status = diag_error(sink, DIAG_X0009, (DiagSpan){.file = artifact->path},
-                                   "%u threads asked for; the artifact is planned for at most %u",
-                                   wanted, max_threads);
+        diag_report(sink, DIAG_ERROR, DIAG_X0009, (DiagSpan){.file = artifact->path},
+                    "%u threads asked for; the artifact is planned for at most %u", wanted,
+                    max_threads);
         diag_write(sink, "--threads %u", max_threads);
-        return status;
+        return STATUS_LIMIT;
     }
     *out = wanted ? wanted : MIN(max_threads, cpu_usable_threads());
     return STATUS_OK;

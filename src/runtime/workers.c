@@ -141,7 +141,8 @@ Status workers_create(uint32_t num_workers, DiagSink *sink, Workers **out_worker
     Workers *workers = NULL;
     size_t bytes = align_up(sizeof *workers + (num_workers - 1) * sizeof workers->helpers[0],
                             CACHE_LINE_BYTES);
-    BUG_IF(posix_memalign((void **)&workers, CACHE_LINE_BYTES, bytes) != 0, "out of memory");
+    if (posix_memalign((void **)&workers, CACHE_LINE_BYTES, bytes) != 0)
+        base_out_of_memory(bytes, 1);
     memset((void *)workers, 0, bytes);
     bool is_crowded = num_workers > cpu_usable_threads();
     workers->num_workers = num_workers;

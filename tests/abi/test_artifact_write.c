@@ -28,7 +28,7 @@ static char *write_in_pieces(uint64_t piece_bytes, uint64_t *out_len) {
     DiagSink sink;
     ArtifactWriter writer;
     diag_sink_init(&sink);
-    assert_int_equal(artifact_writer_open(path, &sink, &writer), STATUS_OK);
+    assert_int_equal(artifact_writer_open(path, NULL, &sink, &writer), STATUS_OK);
     assert_int_equal(artifact_writer_section(&writer, SECTION_STRINGS, 0, "ab", 3, &sink),
                      STATUS_OK);
     assert_int_equal(artifact_writer_section(&writer, SECTION_TEMPLATE, 0, NULL, 0, &sink),
@@ -75,7 +75,7 @@ static void test_cannot_write(void **state) {
     DiagSink sink;
     ArtifactWriter writer;
     diag_sink_init(&sink);
-    assert_int_equal(artifact_writer_open("/nonexistent/x.ingot", &sink, &writer), STATUS_IO);
+    assert_int_equal(artifact_writer_open("/nonexistent/x.ingot", NULL, &sink, &writer), STATUS_IO);
     assert_int_equal(sink.diags[0].code, DIAG_U0003);
     diag_sink_deinit(&sink);
 }
@@ -88,7 +88,7 @@ static void test_full_disk(void **state) {
     ArtifactWriter writer;
     diag_sink_init(&sink);
     char *path = temp_path("full");
-    assert_int_equal(artifact_writer_open(path, &sink, &writer), STATUS_OK);
+    assert_int_equal(artifact_writer_open(path, NULL, &sink, &writer), STATUS_OK);
     FILE *full = fopen("/dev/full", "w");
     assert_non_null(full);
     assert_true(dup2(fileno(full), writer.file.fd) >= 0);

@@ -97,7 +97,7 @@ def check_version():
 
 
 def check_every_code_is_explained():
-    codes = json.loads(run("explain", "--json").stdout)
+    codes = json.loads(run("explain", "--json").stdout)["codes"]
     expect(len(codes) > 8, "a catalogue")
     for entry in codes:
         expect(entry["title"] and len(entry["cause"]) > 20, f"{entry['code']} says too little")

@@ -79,10 +79,10 @@ def check_order_of_passes_is_held():
 
 
 def check_lists():
-    passes = json.loads(run_well("opt", "--list-passes", "--json"))
+    passes = json.loads(run_well("opt", "--list-passes", "--json"))["passes"]
     text = run_well("compile", "--list-passes").decode()
     expect(len(passes) > 10 and all(p["name"] in text and p["doc"] in text for p in passes), text)
-    dialects = json.loads(run_well("opt", "--list-dialects", "--json"))
+    dialects = json.loads(run_well("opt", "--list-dialects", "--json"))["dialects"]
     expect({"arith", "func", "linalg", "tensor"} <= dialects.keys(), dialects.keys())
     expect("arith.addf" in dialects["arith"], dialects["arith"])
     expect(all(name.startswith(dialect + ".") for dialect in dialects for name in dialects[dialect]),

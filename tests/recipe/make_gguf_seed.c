@@ -10,7 +10,7 @@ static Status write_seed(const char *folder, const char *name, const TinyModel *
     FileWriter writer;
     strbuf_printf(&path, "%s/%s.gguf", folder, name);
     tiny_model_write(model, &bytes);
-    Status status = file_writer_open(path.data, sink, &writer);
+    Status status = file_writer_open(path.data, NULL, sink, &writer);
     if (status == STATUS_OK) status = file_writer_write(&writer, bytes.data, bytes.len, sink);
     if (status == STATUS_OK) status = file_writer_commit(&writer, sink);
     strbuf_deinit(&bytes);

@@ -215,6 +215,23 @@ static void test_wrong_values(void **state) {
     assert_string_equal(diag->write, "max_pages_per_sequence: 16");
 }
 
+// What to write is said where a value stands for a mapping.
+static void test_values_for_mappings(void **state) {
+    (void)state;
+    const Diag *diag = refuse(HEAD "input_constraints: {seq_len: 64}\n", DIAG_R0004);
+    assert_string_equal(diag->message,
+                        "input_constraints.seq_len must be a mapping, not a single value");
+    assert_string_equal(diag->write, "seq_len: {max: 64}");
+    diag = refuse(HEAD "input_constraints: {seq_len: [1, 64]}\n", DIAG_R0004);
+    assert_string_equal(diag->write, "seq_len: {min: ..., max: ..., step: ...}");
+    diag = refuse(HEAD "precision: f32\n", DIAG_R0004);
+    assert_string_equal(diag->message, "precision must be a mapping, not a single value");
+    assert_string_equal(diag->write, "precision: {weights: ..., activations: ..., kv_cache: ...}");
+    diag = refuse(HEAD "input_constraints: 7\n", DIAG_R0004);
+    assert_string_equal(
+        diag->write, "input_constraints: {batch_size: ..., seq_len: ..., kv_cache_seq_len: ...}");
+}
+
 // Independent faults come together.
 static void test_all_faults_at_once(void **state) {
     (void)state;
@@ -290,6 +307,7 @@ int main(void) {
         TEST(test_every_key_misspelt),
         TEST(test_unknown_keys),
         TEST(test_wrong_values),
+        TEST(test_values_for_mappings),
         TEST(test_all_faults_at_once),
         TEST(test_ready_recipes),
         TEST(test_table_is_documented),

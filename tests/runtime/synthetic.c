@@ -374,7 +374,7 @@ void synthetic_write(const char *path, const SyntheticOptions *options) {
     DiagSink sink;
     ArtifactWriter writer;
     diag_sink_init(&sink);
-    must(artifact_writer_open(path, &sink, &writer), &sink);
+    must(artifact_writer_open(path, NULL, &sink, &writer), &sink);
     write_sections(&writer, builder, &plan, options, lengths, &sink);
     must(artifact_writer_commit(&writer, &sink), &sink);
     diag_sink_deinit(&sink);

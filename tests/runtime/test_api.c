@@ -103,7 +103,7 @@ static void test_errors(void **state) {
     ingot_error_free(error);
     assert_null(other);
     IngotOptions options = {.num_threads = 1000};
-    assert_int_equal(ingot_model_open(artifact_path, &options, &other, &error), INGOT_INVALID);
+    assert_int_equal(ingot_model_open(artifact_path, &options, &other, &error), INGOT_LIMIT);
     assert_string_equal(ingot_error_code(error), "X0009");
     ingot_error_free(error);
     options = (IngotOptions){.cpu_level = "pentium"};

@@ -137,7 +137,7 @@ static void test_abort_leaves_nothing(void **state) {
     DiagSink sink;
     ArtifactWriter writer;
     diag_sink_init(&sink);
-    assert_int_equal(artifact_writer_open(path, &sink, &writer), STATUS_OK);
+    assert_int_equal(artifact_writer_open(path, NULL, &sink, &writer), STATUS_OK);
     assert_int_equal(artifact_writer_section(&writer, SECTION_STRINGS, 0, "x", 1, &sink),
                      STATUS_OK);
     assert_int_not_equal(access(path, F_OK), 0);

@@ -174,7 +174,7 @@ static void test_options(void **state) {
     Executor *executor = NULL;
     ExecutorOptions options = {.num_threads = SYNTHETIC_MAX_THREADS + 1};
     size_t before = sink->num_diags;
-    assert_int_equal(executor_open(&fixture->artifact, &options, sink, &executor), STATUS_INVALID);
+    assert_int_equal(executor_open(&fixture->artifact, &options, sink, &executor), STATUS_LIMIT);
     assert_int_equal(sink->diags[before].code, DIAG_X0009);
     options = (ExecutorOptions){.cpu_level = "x86-64-v3"};
     assert_int_equal(executor_open(&fixture->artifact, &options, sink, &executor), STATUS_OK);
