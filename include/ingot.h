@@ -105,6 +105,9 @@ INGOT_API IngotStatus ingot_session_create(IngotModel *model, IngotSession **out
 INGOT_API void ingot_session_destroy(IngotSession *session);
 // Forgets all tokens.
 INGOT_API void ingot_session_reset(IngotSession *session);
+// Forgets all but the first num_tokens tokens, if there are more; the logits are gone until the
+// next prefill or decode. For a conversation that goes on from a common beginning.
+INGOT_API void ingot_session_truncate(IngotSession *session, uint32_t num_tokens);
 
 // Appends tokens and computes the logits after the last one. Refused before anything is computed or
 // changed: more tokens than the context holds (X0011), an id outside the vocabulary (X0012), pages

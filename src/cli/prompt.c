@@ -5,10 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
 #define MAX_PROMPT_BYTES ((uint64_t)1 << 30)
+
+static bool has_prompt(const Args *args) {
+    return args_has(args, OPT_PROMPT) || args_has(args, OPT_PROMPT_FILE) ||
+           args->num_positional > 1;
+}
+
+bool prompt_is_conversation(const Cli *cli) {
+    const Args *args = &cli->args;
+    if (args_has(args, OPT_LINES)) return args->num_positional == 1;
+    return args_has(args, OPT_CHAT) && !has_prompt(args) && isatty(STDIN_FILENO);
+}
 
 Status prompt_read(Cli *cli, Prompt *out_prompt) {
     const Args *args = &cli->args;
@@ -21,9 +33,10 @@ Status prompt_read(Cli *cli, Prompt *out_prompt) {
         return status;
     }
     if (has_text + has_file + has_stdin != 1)
-        return usage_error(
-            &cli->sink, DIAG_U0005,
-            "`ingot run` needs one prompt: -p TEXT, -f FILE, or - for standard input");
+        return usage_error(&cli->sink, DIAG_U0005,
+                           "`ingot run` needs one prompt: -p TEXT, -f FILE, or - for standard "
+                           "input; --chat holds a "
+                           "conversation on a terminal, with --lines also without one");
     if (has_text) {
         const char *text = args_text(args, OPT_PROMPT, "");
         out_prompt->len = strlen(text);
@@ -68,6 +81,20 @@ static Status find_date(Cli *cli, struct tm *out_date) {
     return STATUS_OK;
 }
 
+Status prompt_encode_chat(Cli *cli, const Model *model, const IngotMessage *messages,
+                          size_t num_messages, Prompt *prompt) {
+    struct tm date;
+    TRY(find_date(cli, &date));
+    ingot_ids_free(prompt->ids);
+    prompt->ids = NULL;
+    IngotError *error = NULL;
+    IngotStatus status = ingot_chat_prompt(model->handle, messages, num_messages, &date,
+                                           &prompt->ids, &prompt->num_ids, &error);
+    TRY(take_error(cli, status, error));
+    if (args_has(&cli->args, OPT_SHOW_PROMPT)) show_prompt(model, prompt);
+    return STATUS_OK;
+}
+
 static Status encode_chat(Cli *cli, const Model *model, Prompt *prompt) {
     const char *system = args_text(&cli->args, OPT_SYSTEM, NULL);
     IngotMessage messages[2];
@@ -77,12 +104,7 @@ static Status encode_chat(Cli *cli, const Model *model, Prompt *prompt) {
             (IngotMessage){.role = "system", .content = system, .content_len = strlen(system)};
     messages[num_messages++] =
         (IngotMessage){.role = "user", .content = prompt->text, .content_len = prompt->len};
-    struct tm date;
-    TRY(find_date(cli, &date));
-    IngotError *error = NULL;
-    IngotStatus status = ingot_chat_prompt(model->handle, messages, num_messages, &date,
-                                           &prompt->ids, &prompt->num_ids, &error);
-    return take_error(cli, status, error);
+    return prompt_encode_chat(cli, model, messages, num_messages, prompt);
 }
 
 static Status encode_text(Cli *cli, const Model *model, Prompt *prompt) {
@@ -94,11 +116,12 @@ static Status encode_text(Cli *cli, const Model *model, Prompt *prompt) {
 }
 
 Status prompt_encode(Cli *cli, const Model *model, Prompt *prompt) {
-    if (args_has(&cli->args, OPT_CHAT))
+    bool is_chat = args_has(&cli->args, OPT_CHAT);
+    if (is_chat)
         TRY(encode_chat(cli, model, prompt));
     else
         TRY(encode_text(cli, model, prompt));
-    if (args_has(&cli->args, OPT_SHOW_PROMPT)) show_prompt(model, prompt);
+    if (!is_chat && args_has(&cli->args, OPT_SHOW_PROMPT)) show_prompt(model, prompt);
     if (prompt->num_ids == 0)
         return usage_error(&cli->sink, DIAG_U0004,
                            "the prompt is empty: there is nothing to go on from");

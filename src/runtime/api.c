@@ -155,6 +155,10 @@ void ingot_session_reset(IngotSession *session) {
     session_reset(session->session);
 }
 
+void ingot_session_truncate(IngotSession *session, uint32_t num_tokens) {
+    session_truncate(session->session, num_tokens);
+}
+
 IngotStatus ingot_prefill(IngotSession *session, const int32_t *ids, size_t num_ids,
                           IngotError **out_error) {
     DiagSink sink;

@@ -26,14 +26,23 @@ Session *session_create(Executor *executor) {
 }
 
 // Pages go back in the opposite order of taking: the next sequence gets the same ones.
-void session_reset(Session *session) {
-    while (session->num_pages > 0) {
+static void forget(Session *session, uint32_t num_tokens) {
+    uint64_t page_len = plan_of(session)->page_len_tokens;
+    while (session->num_pages * page_len >= num_tokens + page_len) {
         int32_t *slot = &session->page_table[--session->num_pages];
         executor_give_page(session->executor, *slot);
         *slot = 0;
     }
-    session->num_tokens = 0;
+    session->num_tokens = num_tokens;
     session->has_logits = false;
+}
+
+void session_reset(Session *session) {
+    forget(session, 0);
+}
+
+void session_truncate(Session *session, uint32_t num_tokens) {
+    if (num_tokens < session->num_tokens) forget(session, num_tokens);
 }
 
 void session_destroy(Session *session) {

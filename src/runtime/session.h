@@ -13,6 +13,10 @@ void session_destroy(Session *session); // gives its pages back; NULL is allowed
 // Forgets all tokens and gives the pages back; nothing else changes.
 void session_reset(Session *session);
 
+// Forgets all but the first num_tokens tokens, if there are more: what follows is computed as if
+// they had never been. The logits are gone until the next prefill or decode.
+void session_truncate(Session *session, uint32_t num_tokens);
+
 // Appends tokens to the sequence and computes the logits after the last one. The prompt is cut into
 // chunks of at most session_chunk tokens, each run by the smallest entry that holds it; the logits
 // do not depend on the cut. num_ids 0: nothing happens. Failures, all before anything is computed

@@ -144,6 +144,37 @@ static void test_pages(void **state) {
     executor_close(executor);
 }
 
+// What was forgotten leaves no trace: not in the results, nor in the pages held.
+static void test_truncate(void **state) {
+    Fixture *fixture = *state;
+    Executor *executor = open_executor(fixture, 2);
+    Session *session = session_create(executor);
+    static const uint32_t kept[] = {0, 1, 15, 16, 17, 31, 32};
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+        session_reset(session);
+        if (kept[i])
+            assert_int_equal(session_prefill(session, fixture->ids, kept[i], &fixture->sink),
+                             STATUS_OK);
+        uint32_t free_before = executor_num_free_pages(executor);
+        for (int32_t other = 1; other < 40; other++)
+            assert_int_equal(session_decode(session, other, &fixture->sink), STATUS_OK);
+        session_truncate(session, 1000); // more than there are
+        assert_int_equal(session_num_tokens(session), kept[i] + 39);
+        assert_non_null(session_logits(session));
+        session_truncate(session, kept[i]);
+        assert_int_equal(session_num_tokens(session), kept[i]);
+        assert_null(session_logits(session));
+        assert_int_equal(executor_num_free_pages(executor), free_before);
+        assert_int_equal(
+            session_prefill(session, fixture->ids + kept[i], 48 - kept[i], &fixture->sink),
+            STATUS_OK);
+        assert_logits(fixture, session);
+    }
+    session_destroy(session);
+    assert_int_equal(executor_num_free_pages(executor), SYNTHETIC_PAGES);
+    executor_close(executor);
+}
+
 static void test_refusals(void **state) {
     Fixture *fixture = *state;
     DiagSink *sink = &fixture->sink;
@@ -299,15 +330,11 @@ static void test_too_much_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bit_identical),
-        cmocka_unit_test(test_decode_to_the_end),
-        cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_profile),
-        cmocka_unit_test(test_memory_is_the_plan),
-        cmocka_unit_test(test_too_much_memory),
-        cmocka_unit_test(test_sampler_fits_its_plan),
+        cmocka_unit_test(test_bit_identical),   cmocka_unit_test(test_decode_to_the_end),
+        cmocka_unit_test(test_pages),           cmocka_unit_test(test_truncate),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_profile),         cmocka_unit_test(test_memory_is_the_plan),
+        cmocka_unit_test(test_too_much_memory), cmocka_unit_test(test_sampler_fits_its_plan),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
