@@ -12,6 +12,7 @@ typedef struct Cli {
     DiagSink sink;
     bool is_json;
     bool is_quiet;
+    char **argv; // of the process
 } Cli;
 
 // One function per verb, in cli_<verb>.c. What they return is the exit code; diagnostics in the
@@ -52,6 +53,9 @@ void help_json(void);
 Status check_positional(Cli *cli, size_t min, size_t max, const char *what) MUST_USE;
 // --threads, else INGOT_THREADS, else what affinity and cgroup allow.
 Status get_threads(Cli *cli, uint32_t *out_threads) MUST_USE;
+// Replaces this process by the program that has the compiler linked in. Returns only on failure:
+// U0007, STATUS_ENVIRONMENT.
+Status hand_over(Cli *cli, DiagSink *sink) MUST_USE;
 // Puts a finished JSON document on stdout.
 void put_document(StrBuf *text);
 // Bytes with groups of three digits: "4 081 004 544".

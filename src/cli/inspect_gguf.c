@@ -94,9 +94,10 @@ static void put_formats(StrBuf *out, const Gguf *gguf) {
                           quant_info((QuantFormat)f)->name, counts[f], grouped(bytes[f], text));
 }
 
-static void put_as_text(const Cli *cli, const Gguf *gguf, const char *path) {
+static void put_as_text(const Cli *cli, const Gguf *gguf, const char *path, const GgufUse *use) {
     StrBuf out = {0};
     char text[32];
+    static const char *const notes[] = {"", "  (not used)"};
     strbuf_printf(&out, "%s: GGUF version %u, %s bytes\n", path, gguf_version(gguf),
                   grouped(gguf_len_bytes(gguf), text));
     strbuf_printf(&out, "\nmetadata (%zu keys)\n", gguf_num_entries(gguf));
@@ -105,24 +106,49 @@ static void put_as_text(const Cli *cli, const Gguf *gguf, const char *path) {
         strbuf_printf(&out, "  %-44s ", entry->key);
         strbuf_printf(&out, "%-7s", type_names[entry->value.type]);
         put_value(&out, &entry->value);
-        strbuf_putc(&out, '\n');
+        strbuf_printf(&out, "%s\n", notes[use->is_known && !gguf_is_used(gguf, i)]);
     }
     strbuf_printf(&out, "\ntensors (%zu)\n", gguf_num_tensors(gguf));
-    if (args_has(&cli->args, OPT_ALL)) {
+    bool has_unused = false;
+    for (size_t i = 0; use->is_known && i < gguf_num_tensors(gguf); i++)
+        has_unused |= !use->is_tensor_used[i];
+    if (args_has(&cli->args, OPT_ALL) || has_unused) {
         for (size_t i = 0; i < gguf_num_tensors(gguf); i++) {
             const GgufTensor *tensor = gguf_tensor(gguf, i);
             strbuf_printf(&out, "  %-40s %-6s %14s bytes  ", tensor->name,
                           quant_info(tensor->format)->name, grouped(tensor->len_bytes, text));
             put_dims(&out, tensor);
-            strbuf_putc(&out, '\n');
+            strbuf_printf(&out, "%s\n", notes[use->is_known && !use->is_tensor_used[i]]);
         }
     } else {
         put_formats(&out, gguf);
     }
+    if (use->is_known)
+        strbuf_puts(&out, "\n(not used): nothing that is compiled or tokenized depends on it\n");
+    if (use->refusal)
+        strbuf_printf(&out, "\ncannot be compiled: %s: %s\n", use->refusal_code, use->refusal);
     put_document(&out);
 }
 
-static void put_as_json(const Gguf *gguf) {
+static void put_use_json(JsonWriter *json, const Gguf *gguf, const GgufUse *use) {
+    if (use->refusal) {
+        json_begin_object(json, "cannot_be_compiled");
+        json_put_string(json, "code", use->refusal_code);
+        json_put_string(json, "message", use->refusal);
+        json_end_object(json);
+    }
+    if (!use->is_known) return;
+    json_begin_array(json, "unused_keys");
+    for (size_t i = 0; i < gguf_num_entries(gguf); i++)
+        if (!gguf_is_used(gguf, i)) json_put_string(json, NULL, gguf_entry(gguf, i)->key);
+    json_end_array(json);
+    json_begin_array(json, "unused_tensors");
+    for (size_t i = 0; i < gguf_num_tensors(gguf); i++)
+        if (!use->is_tensor_used[i]) json_put_string(json, NULL, gguf_tensor(gguf, i)->name);
+    json_end_array(json);
+}
+
+static void put_as_json(const Gguf *gguf, const GgufUse *use) {
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
     json_begin_document(&json, "ingot-inspect-gguf");
@@ -146,17 +172,30 @@ static void put_as_json(const Gguf *gguf) {
         json_end_object(&json);
     }
     json_end_array(&json);
+    put_use_json(&json, gguf, use);
     json_end_object(&json);
     put_document(&out);
 }
 
 Status inspect_gguf(Cli *cli, const char *path) {
     Gguf *gguf;
+    DiagSink quiet;
+    diag_sink_init(&quiet);
+    GgufUse use = {0};
+#ifdef INGOT_HAS_COMPILER
     TRY(gguf_open(path, &cli->sink, &gguf));
+    inspect_use(gguf, &quiet, &use);
+#else
+    // What is used is known to the compiler alone; without it the file is shown all the same.
+    Status handed = hand_over(cli, &quiet);
+    (void)handed;
+    TRY(gguf_open(path, &cli->sink, &gguf));
+#endif
     if (cli->is_json)
-        put_as_json(gguf);
+        put_as_json(gguf, &use);
     else
-        put_as_text(cli, gguf, path);
+        put_as_text(cli, gguf, path, &use);
     gguf_close(gguf);
+    diag_sink_deinit(&quiet);
     return STATUS_OK;
 }

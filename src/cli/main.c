@@ -176,8 +176,7 @@ static void check_environment(DiagSink *sink) {
     }
 }
 
-// Replaces this process by the program that has the compiler linked in. Returns only on failure.
-static Status hand_over(char **argv, DiagSink *sink) {
+Status hand_over(Cli *cli, DiagSink *sink) {
     static const char *const places[] = {"ingot-compiler", "../libexec/ingot/ingot-compiler"};
     char self[4096];
     ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -187,7 +186,7 @@ static Status hand_over(char **argv, DiagSink *sink) {
         for (size_t i = 0; slash && i < ARRAY_LEN(places); i++) {
             StrBuf path = {0};
             strbuf_printf(&path, "%.*s/%s", (int)(slash - self), self, places[i]);
-            execv(path.data, argv);
+            execv(path.data, cli->argv);
             strbuf_deinit(&path);
         }
     }
@@ -243,7 +242,7 @@ static Status check_choice(Cli *cli, OptionId id, const char *variable, const ch
     return status;
 }
 
-static Status run_verb(Cli *cli, char **argv) {
+static Status run_verb(Cli *cli) {
     static const char *const when[] = {"auto", "always", "never"};
     static const char *const how[] = {"auto", "none", "json"};
     const Args *args = &cli->args;
@@ -262,7 +261,7 @@ static Status run_verb(Cli *cli, char **argv) {
     TRY(check_choice(cli, OPT_PROGRESS, "INGOT_PROGRESS", how, ARRAY_LEN(how)));
     TRY(args_check_rules(args, &cli->sink));
     check_environment(&cli->sink);
-    if (!functions[args->verb]) return hand_over(argv, &cli->sink);
+    if (!functions[args->verb]) return hand_over(cli, &cli->sink);
     return functions[args->verb](cli);
 }
 
@@ -307,13 +306,13 @@ static Status dispatch(Cli *cli, int argc, char **argv) {
         help_overview();
         return STATUS_OK;
     }
-    return run_verb(cli, argv);
+    return run_verb(cli);
 }
 
 int main(int argc, char **argv) {
     open_standard_streams();
     install_handlers();
-    Cli cli = {0};
+    Cli cli = {.argv = argv};
     diag_sink_init(&cli.sink);
     terminal_init(&cli.args);
     Status status = dispatch(&cli, argc, argv);

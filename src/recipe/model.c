@@ -61,7 +61,6 @@ static Status load_arch(Model *model) {
     if (!gguf_get_string(model->gguf, "general.architecture", &name))
         return diag_error(model->sink, DIAG_F0015, file_span(model, 0),
                           "the file does not say what it is: general.architecture is missing");
-    gguf_mark_used(model->gguf, "general.architecture");
     model->arch_name =
         arena_strndup(model->arena, name.data, MIN(name.len, 2 * MAX_ARCH_NAME_BYTES));
     bool is_plain = name.len > 0 && name.len <= MAX_ARCH_NAME_BYTES;
@@ -142,7 +141,6 @@ static Status number_from_key(Model *model, const DocNode *entry, const char *ke
         return diag_error(model->sink, DIAG_F0015, file_span(model, 0),
                           "metadata key %s is missing", key);
     if (!value) return expr_eval(&model->scope, fallback->text, fallback->span, model->sink, out);
-    gguf_mark_used(model->gguf, key);
     if (words) return key_word(model, key, value, words, out);
     return key_number(model, key, value, type && str_equal(type->text, "float"), out);
 }
@@ -280,7 +278,6 @@ static Status check_key(Model *model, const GgufEntry *entry, const DocNode *ref
         TRY(child_text(model, rule, "contains", &contains));
         if (unless) TRY(doc_get_float(unless, "unless", model->sink, &neutral));
         if (!strstr(rest, contains)) continue;
-        gguf_mark_used(model->gguf, entry->key);
         if (unless && value_is(&entry->value, neutral)) return STATUS_OK;
         return diag_error(model->sink, DIAG_F0017, file_span(model, entry->file_offset),
                           "%s changes what the model computes and is not supported", entry->key);

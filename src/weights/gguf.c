@@ -562,7 +562,9 @@ const GgufTensor *gguf_tensor(const Gguf *gguf, size_t i) {
 
 const GgufValue *gguf_find(const Gguf *gguf, const char *key) {
     uint32_t number = *entry_slot(gguf, key);
-    return number ? &gguf->entries[number - 1].value : NULL;
+    if (!number) return NULL;
+    gguf->is_used[number - 1] = true; // a note beside the file, not a part of it
+    return &gguf->entries[number - 1].value;
 }
 
 const GgufTensor *gguf_find_tensor(const Gguf *gguf, const char *name) {
@@ -629,11 +631,6 @@ double gguf_array_float(const GgufValue *array, uint64_t i) {
     const uint8_t *bytes = array_elem(array, i);
     GgufType type = array->array.elem_type;
     return is_float_type(type) ? load_float(type, bytes) : (double)load_int(type, bytes);
-}
-
-void gguf_mark_used(Gguf *gguf, const char *key) {
-    uint32_t number = *entry_slot(gguf, key);
-    if (number) gguf->is_used[number - 1] = true;
 }
 
 bool gguf_is_used(const Gguf *gguf, size_t entry_index) {

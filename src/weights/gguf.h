@@ -92,8 +92,8 @@ bool gguf_get_string(const Gguf *gguf, const char *key, GgufString *out);
 int64_t gguf_array_int(const GgufValue *array, uint64_t i);
 double gguf_array_float(const GgufValue *array, uint64_t i);
 
-// Marks a key as used by the compiler, for the "present but unused" report of inspect.
-void gguf_mark_used(Gguf *gguf, const char *key);
+// True if the key was asked for since the file was opened: what nobody asks for is "present but
+// unused".
 bool gguf_is_used(const Gguf *gguf, size_t entry_index);
 
 #endif

@@ -275,6 +275,35 @@ def check_codes_may_be_typed_in_small_letters():
     expect(b"X0009" in done.stderr, done.stderr)
 
 
+def check_inspect_marks_what_is_not_used():
+    model, path = tiny()[0], kept("odd.gguf")
+    document = json.loads(run_well("inspect", model, "--json"))
+    expect(document["unused_tensors"] == [] and "cannot_be_compiled" not in document, document)
+    for key in ("llama.block_count", "tokenizer.ggml.tokens", "tokenizer.chat_template", "general.architecture"):
+        expect(key not in document["unused_keys"], document["unused_keys"])
+    with open(model, "rb") as source:
+        data = source.read()
+    # The same file with a key and a tensor under names that nothing asks for.
+    write(path, data.replace(b"llama.vocab_size", b"llama.vocab_siza")
+          .replace(b"blk.0.attn_k.weight", b"blk.0.attn_x.weight"))
+    document = json.loads(run_well("inspect", path, "--json"))
+    expect(document["cannot_be_compiled"]["code"] == "F0018", document["cannot_be_compiled"])
+    expect("unused_tensors" not in document, "unknown, and not guessed")
+    write(path, data.replace(b"llama.vocab_size", b"llama.vocab_siza"))
+    document = json.loads(run_well("inspect", path, "--json"))
+    expect("llama.vocab_siza" in document["unused_keys"], document["unused_keys"])
+    text = run_well("inspect", path).decode()
+    expect(re.search(r"llama\.vocab_siza .*\(not used\)\n", text), text)
+    expect(not re.search(r"llama\.block_count .*\(not used\)\n", text), text)
+    alone = kept("ingot")  # without the compiler program it is shown without the marks
+    with open(INGOT, "rb") as source:
+        write(alone, source.read())
+    os.chmod(alone, 0o755)
+    done = subprocess.run([alone, "inspect", path, "--json"], capture_output=True, env=clean_environment())
+    expect_exit(done, 0)
+    expect("unused_keys" not in json.loads(done.stdout) and done.stderr == b"", done.stderr)
+
+
 # ---------------------------------------------------------------- help and JSON
 
 def check_help_lists_no_variable_of_the_tests():

@@ -82,6 +82,11 @@ static void test_reads_everything(void **state) {
         assert_int_equal(gguf_version(gguf), version);
         assert_int_equal(gguf_num_entries(gguf), b.num_entries);
         assert_int_equal(gguf_len_bytes(gguf), bytes.len);
+        for (size_t i = 0; i < gguf_num_entries(gguf); i++) { // used once it is asked for
+            assert_false(gguf_is_used(gguf, i));
+            assert_non_null(gguf_find(gguf, gguf_entry(gguf, i)->key));
+            assert_true(gguf_is_used(gguf, i));
+        }
         check_scalars(gguf);
         const GgufValue *ints = gguf_find(gguf, "a.ints"), *strings = gguf_find(gguf, "a.strings");
         assert_int_equal(ints->array.count, 3);
@@ -96,9 +101,6 @@ static void test_reads_everything(void **state) {
         assert_int_equal(blocks->file_offset % 32, 0);
         assert_ptr_equal(blocks->data, gguf_bytes(gguf) + blocks->file_offset);
         assert_null(gguf_find_tensor(gguf, "absent"));
-        gguf_mark_used(gguf, "a.u8");
-        assert_true(gguf_is_used(gguf, 3));
-        assert_false(gguf_is_used(gguf, 4));
         gguf_close(gguf);
         diag_sink_deinit(&sink);
         strbuf_deinit(&bytes);
