@@ -13,6 +13,10 @@
 
 enum { MAX_PIPELINE = 256, MAX_RESULTS = 64, MAX_PARTS = 4096 };
 #define MAX_IR_BYTES ((uint64_t)1 << 32)
+// Bounds of --run: IR from strangers may ask for anything. The first is some ten seconds, and
+// --max-steps sets another.
+enum { DEFAULT_MAX_STEPS = 1000000000, MAX_INTERPRETED_BYTES = 1 << 30 };
+enum { MAX_PRINTED_ELEMENTS = 1 << 24 };
 
 static Status parse_pipeline(Cli *cli, const char *text, PassId ids[MAX_PIPELINE],
                              size_t *out_num_ids) {
@@ -92,13 +96,29 @@ static Status interpret(Cli *cli, IrModule *m, StrBuf *out) {
                            "at most %d are possible here",
                            entry, type->num_inputs, type->num_results, MAX_RESULTS);
     IrInterpValue results[MAX_RESULTS] = {0};
-    IrInterpOptions options = {.print_output = out};
+    IrInterpOptions options = {
+        .print_output = out,
+        .max_ops = args_count(&cli->args, OPT_MAX_STEPS, DEFAULT_MAX_STEPS),
+        .max_bytes = MAX_INTERPRETED_BYTES,
+    };
     TRY(ir_interp_call(m, entry, 0, NULL, type->num_results, results, &options, &cli->sink));
+    uint64_t num_elements = 0;
+    for (uint32_t i = 0; i < type->num_results; i++)
+        if (results[i].data)
+            num_elements += results[i].len_bytes / ir_type_bytes(ir_type_elem(results[i].type));
+    Status status = STATUS_OK;
+    if (num_elements > MAX_PRINTED_ELEMENTS) {
+        status = diag_error(&cli->sink, DIAG_I0303, ir_loc_span(func->loc),
+                            "%s gives %" PRIu64 " elements, too many to be printed", entry,
+                            num_elements);
+        (void)status;
+        status = STATUS_LIMIT;
+    }
     for (uint32_t i = 0; i < type->num_results; i++) {
-        put_result(out, m, i, &results[i]);
+        if (status == STATUS_OK) put_result(out, m, i, &results[i]);
         ir_interp_result_deinit(&results[i]);
     }
-    return STATUS_OK;
+    return status;
 }
 
 // Parses one module, verifies it, runs what was asked, appends the outcome.

@@ -28,21 +28,29 @@ static bool report(Interp *in, DiagCode code, const IrOp *op, const char *fmt, v
     }
 DEFINE_REPORT(interp_fault, DIAG_I0301)
 DEFINE_REPORT(interp_refuse, DIAG_I0302)
-DEFINE_REPORT(interp_limit, DIAG_I0303)
+
+bool interp_limit(Interp *in, const IrOp *op, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    bool result = report(in, DIAG_I0303, op, fmt, args);
+    va_end(args);
+    in->is_over_limit = true;
+    return result;
+}
 
 // ---------------------------------------------------------------- running
 
 bool interp_count(Interp *in, const IrOp *op, uint64_t n) {
-    in->num_ops += n;
-    if (in->num_ops <= in->max_ops) return true;
-    return interp_limit(in, op, "exceeds the limit of %llu executed operations",
-                        (unsigned long long)in->max_ops);
+    if (n <= in->max_ops - in->num_ops) {
+        in->num_ops += n;
+        return true;
+    }
+    return interp_limit(in, op, "exceeds the limit of %llu steps", (unsigned long long)in->max_ops);
 }
 
 bool interp_run_block(Interp *in, const InterpBlock *block, uint64_t *frame) {
     const InterpInst *inst = block->insts, *end = inst + block->num_insts;
-    in->num_ops += block->num_insts + 1;
-    if (in->num_ops > in->max_ops) return interp_count(in, block->op ? block->op : in->entry, 0);
+    if (!interp_count(in, block->op ? block->op : in->entry, block->num_steps)) return false;
     for (; inst < end; inst++) {
         if (!inst->run(in, inst, frame)) return false;
     }
@@ -102,12 +110,8 @@ InterpFunc *interp_func_of(Interp *in, const IrOp *op) {
 
 uint64_t *interp_frame_new(Interp *in, const IrOp *op, const InterpFunc *func) {
     uint64_t len_bytes = ((uint64_t)func->num_words + 1) * sizeof(uint64_t);
-    if (len_bytes > in->max_bytes - in->live_bytes) {
-        (void)interp_limit(in, op, "leaves no room for a frame of %llu bytes",
-                           (unsigned long long)len_bytes);
+    if (!interp_count(in, op, func->num_words / 8) || !interp_reserve(in, op, len_bytes))
         return NULL;
-    }
-    in->live_bytes += len_bytes;
     uint64_t *frame = base_alloc((size_t)func->num_words + 1, sizeof *frame);
     memcpy(frame, func->image, func->num_words * sizeof *frame);
     InterpCall *call = base_alloc(1, sizeof *call);
@@ -208,6 +212,7 @@ static bool take_view(Interp *in, const IrOp *func, const InterpView *view, cons
                 : type->kind == IR_TYPE_TENSOR
                     ? ir_type_tensor(in->module, type->rank, copy->dims, type->elem)
                     : ir_type_memref(in->module, type->rank, copy->dims, type->elem);
+    if (!interp_reserve(in, func, (uint64_t)len)) return false; // until the call ends
     out->len_bytes = (uint64_t)len;
     out->data = base_alloc((size_t)len + 1, 1);
     memcpy(out->data, copy->buffer->data, (size_t)len);
@@ -290,7 +295,7 @@ Status ir_interp_call(IrModule *m, const char *entry, size_t num_args, const IrI
     }
     interp_buffers_deinit(&in);
     arena_deinit(&in.arena);
-    return is_good ? STATUS_OK : STATUS_INVALID;
+    return is_good ? STATUS_OK : in.is_over_limit ? STATUS_LIMIT : STATUS_INVALID;
 }
 
 void ir_interp_result_deinit(IrInterpValue *result) {

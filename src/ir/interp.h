@@ -15,14 +15,17 @@ typedef struct IrInterpValue {
 } IrInterpValue;
 
 typedef struct IrInterpOptions {
-    uint64_t max_ops;        // stops a runaway program (diagnostic), 0 = no limit
-    uint64_t max_bytes;      // bound on live tensor bytes, 0 = 4 GiB
+    // Stops a runaway program: executed operations, each vector lane and each element moved
+    // counting as one. 0 = no limit.
+    uint64_t max_ops;
+    uint64_t max_bytes;      // bound on live data, trackers, frames and results, 0 = 4 GiB
     StrBuf *print_output;    // what the test driver's print calls write; NULL = refuse them
     uint32_t parallel_order; // of scf.parallel/forall: 0 program, 1 reverse, else seed of a shuffle
 } IrInterpOptions;
 
 // Calls function `entry`. results has room for the function's results. Faults of the program (index
-// out of range, undefined data read, division by zero, ...) are diagnostics with the op's location.
+// out of range, undefined data read, division by zero, ...) are diagnostics with the op's location:
+// STATUS_INVALID, or STATUS_LIMIT (I0303) where a bound of the options was reached.
 Status ir_interp_call(IrModule *m, const char *entry, size_t num_args, const IrInterpValue *args,
                       size_t num_results, IrInterpValue *out_results,
                       const IrInterpOptions *options, DiagSink *sink) MUST_USE;

@@ -6,7 +6,11 @@
 
 #include "ir/interp_internal.h"
 
-static bool buffer_reserve(Interp *in, const IrOp *op, uint64_t len_bytes) {
+// A buffer's own struct and what malloc adds to it and its parts: programs that make many empty
+// buffers are bounded too.
+enum { BUFFER_BYTES = 192 };
+
+bool interp_reserve(Interp *in, const IrOp *op, uint64_t len_bytes) {
     if (len_bytes > in->max_bytes - in->live_bytes) {
         return interp_limit(in, op, "needs %llu bytes beside %llu live ones, the bound is %llu",
                             (unsigned long long)len_bytes, (unsigned long long)in->live_bytes,
@@ -32,8 +36,12 @@ static InterpBuffer *buffer_struct(Interp *in) {
 }
 
 InterpBuffer *interp_buffer_new(Interp *in, const IrOp *op, uint64_t len_bytes, bool is_defined) {
-    if (!buffer_reserve(in, op, len_bytes)) return NULL;
+    uint64_t held_bytes;
+    if (!size_mul(len_bytes, is_defined ? 1 : 2, &held_bytes)) held_bytes = UINT64_MAX;
+    if (!interp_count(in, op, len_bytes / 64) || !interp_reserve(in, op, BUFFER_BYTES)) return NULL;
+    if (!interp_reserve(in, op, held_bytes)) return NULL;
     InterpBuffer *buffer = buffer_struct(in);
+    buffer->held_bytes = held_bytes;
     buffer->data = base_alloc(len_bytes + 1, 1);
     buffer->len_bytes = len_bytes;
     if (!is_defined) {
@@ -53,10 +61,9 @@ InterpBuffer *interp_buffer_borrow(Interp *in, void *data, uint64_t len_bytes) {
 
 void interp_buffer_free(Interp *in, InterpBuffer *buffer) {
     if (buffer->is_freed) return;
-    if (!buffer->is_borrowed) {
-        in->live_bytes -= buffer->len_bytes;
-        free(buffer->data);
-    }
+    in->live_bytes -= buffer->held_bytes;
+    buffer->held_bytes = 0;
+    if (!buffer->is_borrowed) free(buffer->data);
     free(buffer->defined);
     free(buffer->writer);
     buffer->data = NULL;
@@ -68,6 +75,7 @@ void interp_buffer_free(Interp *in, InterpBuffer *buffer) {
 void interp_buffer_unref(Interp *in, InterpBuffer *buffer) {
     if (!buffer || --buffer->refs) return;
     interp_buffer_free(in, buffer);
+    if (!buffer->is_borrowed) in->live_bytes -= BUFFER_BYTES;
     if (buffer->prev)
         buffer->prev->next = buffer->next;
     else
@@ -85,10 +93,9 @@ void interp_buffers_deinit(Interp *in) {
 bool interp_buffer_make_arena(Interp *in, const IrOp *op, InterpBuffer *buffer) {
     if (!buffer->writer) {
         uint64_t len;
-        if (!size_mul(buffer->len_bytes, sizeof *buffer->writer, &len) || len > in->max_bytes) {
-            return interp_limit(in, op, "an arena of %llu bytes is too large to be tracked",
-                                (unsigned long long)buffer->len_bytes);
-        }
+        if (!size_mul(buffer->len_bytes, sizeof *buffer->writer, &len)) len = UINT64_MAX;
+        if (!interp_reserve(in, op, len)) return false;
+        buffer->held_bytes += len;
         buffer->writer = base_alloc(buffer->len_bytes + 1, sizeof *buffer->writer);
         free(buffer->defined);
         buffer->defined = NULL;
@@ -172,13 +179,15 @@ bool interp_check_write(Interp *in, const IrOp *op, InterpBuffer *buffer, uint64
     return true;
 }
 
-void interp_copy_bytes(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at,
-                       const InterpBuffer *src, int64_t src_at, int64_t len) {
-    if (len <= 0) return;
+bool interp_copy_bytes(Interp *in, const IrOp *op, InterpBuffer *dst, uint64_t dst_view,
+                       int64_t dst_at, const InterpBuffer *src, int64_t src_at, int64_t len) {
+    if (len <= 0) return true;
     memmove(dst->data + dst_at, src->data + src_at, (size_t)len);
     if (!dst->defined && !dst->writer) {
         // A fully defined target takes undefined bytes on: from now on it is tracked.
-        if (!src->defined || !memchr(src->defined + src_at, 0, (size_t)len)) return;
+        if (!src->defined || !memchr(src->defined + src_at, 0, (size_t)len)) return true;
+        if (!interp_reserve(in, op, dst->len_bytes)) return false;
+        dst->held_bytes += dst->len_bytes;
         dst->defined = base_alloc(dst->len_bytes + 1, 1);
         memset(dst->defined, 1, dst->len_bytes);
     }
@@ -191,6 +200,7 @@ void interp_copy_bytes(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at,
         else
             dst->writer[dst_at + i] = is_defined ? (uint32_t)dst_view : 0;
     }
+    return true;
 }
 
 bool interp_shape_bytes(const int64_t *sizes, uint32_t rank, uint32_t elem_bytes,

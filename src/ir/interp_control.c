@@ -206,9 +206,9 @@ typedef struct Order {
 static bool order_init(Interp *in, const IrOp *op, uint64_t count, Order *out) {
     *out = (Order){.count = count, .kind = in->options->parallel_order};
     if (out->kind < 2) return true;
-    if (count > in->max_bytes / sizeof *out->shuffle) {
-        return interp_limit(in, op, "has too many iterations to shuffle");
-    }
+    uint64_t len_bytes;
+    if (!size_mul(count, sizeof *out->shuffle, &len_bytes)) len_bytes = UINT64_MAX;
+    if (!interp_count(in, op, count) || !interp_reserve(in, op, len_bytes)) return false;
     out->shuffle = base_alloc(count + 1, sizeof *out->shuffle);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t other = interp_random(in, i + 1);
@@ -287,6 +287,7 @@ static bool run_iterations(Interp *in, const InterpInst *inst, uint64_t *frame) 
         is_good = interp_run_block(in, info->body, frame) &&
                   (!info->reductions || combine(in, info, frame));
     }
+    if (order.shuffle) in->live_bytes -= total * sizeof *order.shuffle;
     free(order.shuffle);
     return is_good;
 }

@@ -443,6 +443,10 @@ static bool decode_ops(InterpDecoder *d, const IrBlock *block) {
                                  "cannot be executed: the interpreter covers levels 1 and 2");
         }
         if (!decoders[op->kind](d, op)) return false;
+        if (d->num_words > INTERP_MAX_FRAME_WORDS) {
+            return interp_limit(d->in, op, "brings the values of its function over %d words",
+                                INTERP_MAX_FRAME_WORDS);
+        }
         emit_releases(d, op);
     }
     return true;
@@ -455,6 +459,8 @@ void interp_block_seal(InterpDecoder *d, InterpBlock *block) {
     block->insts = insts;
     uint64_t num_words = 0;
     for (uint32_t i = 0; i < block->num_yields; i++) num_words += block->yields[i].num_words;
+    block->num_steps = 1 + num_words;
+    for (uint32_t i = 0; i < block->num_insts; i++) block->num_steps += MAX(insts[i].lanes, 1u);
     if (num_words) block->scratch = interp_slot_new(d, num_words);
 }
 
@@ -476,10 +482,6 @@ bool interp_decode_func(Interp *in, InterpFunc *func) {
     InterpDecoder d = {.in = in, .func = func};
     func->body = interp_decode_block(&d, ir_func_body(func->op));
     if (!func->body) return false;
-    if (d.num_words > INTERP_MAX_FRAME_WORDS) {
-        return interp_limit(in, func->op, "has values of more than %d words",
-                            INTERP_MAX_FRAME_WORDS);
-    }
     func->num_words = (uint32_t)d.num_words;
     func->image = ARENA_ARRAY(&in->arena, uint64_t, d.num_words + 1);
     for (const InterpConstant *c = d.constants; c; c = c->next) {

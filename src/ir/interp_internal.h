@@ -48,6 +48,7 @@ typedef struct InterpBuffer {
     uint32_t refs;    // tensors; a memref's buffer lives until dealloc or the end of its function
     bool is_borrowed; // data belongs to the caller of ir_interp_call
     bool is_freed;    // deallocated; the struct stays to report later accesses
+    uint64_t held_bytes; // of the bound: data and trackers
     struct InterpBuffer *prev, *next;
     struct InterpBuffer *next_alloca; // in the same call
 } InterpBuffer;
@@ -92,7 +93,8 @@ typedef struct InterpBlock {
     uint32_t scratch;    // place for all yielded values on their way
     uint32_t *leftovers; // tensors whose last user is the terminator: released after the moves
     uint32_t num_leftovers;
-    const IrOp *op; // for diagnostics
+    uint64_t num_steps; // that one execution counts: each instruction and lane, each word handed on
+    const IrOp *op;     // for diagnostics
 } InterpBlock;
 
 typedef struct InterpFunc {
@@ -124,6 +126,7 @@ struct Interp {
     InterpBuffer **globals; // by op index, created on first use
     uint64_t live_bytes, max_bytes;
     uint64_t num_ops, max_ops;
+    bool is_over_limit;
     uint64_t random;
     uint32_t depth;
     uint32_t next_view_id;
@@ -188,7 +191,8 @@ void interp_move(const InterpMove *move, uint64_t *frame, uint64_t *to);
 // All are read before any is written.
 void interp_yield(Interp *in, const InterpBlock *block, uint64_t *frame, uint64_t *to_frame,
                   const uint32_t *to);
-// Counts n executed operations against the limit.
+// Counts n steps against the limit; what takes time in proportion to data is counted before it is
+// done.
 bool interp_count(Interp *in, const IrOp *op, uint64_t n);
 void interp_release(Interp *in, uint64_t *frame, uint32_t slot);
 InterpFunc *interp_func_of(Interp *in, const IrOp *op);
@@ -198,6 +202,8 @@ uint64_t interp_random(Interp *in, uint64_t below);
 
 // ---- memory (interp_memory.c)
 InterpBuffer *interp_buffer_new(Interp *in, const IrOp *op, uint64_t len_bytes, bool is_defined);
+// Takes bytes out of the bound on memory, before they are allocated.
+bool interp_reserve(Interp *in, const IrOp *op, uint64_t len_bytes);
 InterpBuffer *interp_buffer_borrow(Interp *in, void *data, uint64_t len_bytes);
 void interp_buffer_unref(Interp *in, InterpBuffer *buffer);
 void interp_buffer_free(Interp *in, InterpBuffer *buffer); // data only; marks it freed
@@ -218,8 +224,8 @@ static inline bool interp_is_tracked(const InterpBuffer *b) {
 }
 void interp_track_write(InterpBuffer *buffer, uint64_t view_id, int64_t at, int64_t len);
 // Copies bytes with their tracking; no read check: moving undefined bytes is no use of them.
-void interp_copy_bytes(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at,
-                       const InterpBuffer *src, int64_t src_at, int64_t len);
+bool interp_copy_bytes(Interp *in, const IrOp *op, InterpBuffer *dst, uint64_t dst_view,
+                       int64_t dst_at, const InterpBuffer *src, int64_t src_at, int64_t len);
 // Total bytes of a shape; false on overflow or a negative size.
 bool interp_shape_bytes(const int64_t *sizes, uint32_t rank, uint32_t elem_bytes,
                         int64_t *out_bytes);
@@ -352,10 +358,10 @@ void interp_slice_keep(InterpDecoder *d, const IrType *reduced, InterpSlice *sli
 // Reads the numbers and checks them against the sizes of what is sliced.
 bool interp_slice_get(Interp *in, const IrOp *op, const InterpSlice *slice, const uint64_t *frame,
                       const int64_t *dims, InterpSliceValues *out);
-// Strides in elements, positions in bytes.
-void interp_copy_nd(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at,
-                    const int64_t *dst_strides, const InterpBuffer *src, int64_t src_at,
-                    const int64_t *src_strides, const int64_t *sizes, uint32_t rank,
+// Strides in elements, positions in bytes. False: more elements than the limit of steps allows.
+bool interp_copy_nd(Interp *in, const IrOp *op, InterpBuffer *dst, uint64_t dst_view,
+                    int64_t dst_at, const int64_t *dst_strides, const InterpBuffer *src,
+                    int64_t src_at, const int64_t *src_strides, const int64_t *sizes, uint32_t rank,
                     uint32_t elem_bytes);
 bool interp_check_sizes(Interp *in, const IrOp *op, const int64_t *want, const int64_t *have,
                         uint32_t rank);

@@ -224,8 +224,9 @@ static bool run_loops(LinalgRun *run) {
     }
     uint32_t outer = info->num_loops - 1;
     do {
+        uint64_t count = (uint64_t)run->ranges[outer];
+        if (!interp_count(run->in, run->op, MIN(count, UINT64_MAX / 4) * 4)) return false;
         run_f32_row(run, run->ranges[outer]);
-        if (!interp_count(run->in, run->op, (uint64_t)run->ranges[outer] * 4)) return false;
     } while (advance(run, outer));
     return true;
 }
@@ -516,6 +517,7 @@ static bool run_softmax(Interp *in, const InterpInst *inst, uint64_t *frame) {
     }
     memcpy(dst->dims, src->dims, info->rank * sizeof *dst->dims);
     if (!interp_tensor_new(in, inst->op, dst, info->rank, info->elem_bytes, true)) return false;
+    if (!dst->buffer->len_bytes) return true; // of the sizes, only one need be 0
     int64_t stride = inner * info->elem_bytes;
     IrTypeKind type = inst->op->results[0].type->elem->kind;
     for (int64_t o = 0; o < outer; o++) {

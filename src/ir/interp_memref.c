@@ -435,10 +435,10 @@ bool interp_view_copy(Interp *in, const IrOp *op, const InterpView *src, const I
         !view_extent(in, op, dst, rank, elem_bytes)) {
         return false;
     }
-    interp_copy_nd(dst->buffer, dst->view_id, dst->base_bytes + dst->offset * elem_bytes,
-                   dst->dims + rank, src->buffer, src->base_bytes + src->offset * elem_bytes,
-                   src->dims + rank, src->dims, rank, elem_bytes);
-    return true;
+    return interp_copy_nd(in, op, dst->buffer, dst->view_id,
+                          dst->base_bytes + dst->offset * elem_bytes, dst->dims + rank, src->buffer,
+                          src->base_bytes + src->offset * elem_bytes, src->dims + rank, src->dims,
+                          rank, elem_bytes);
 }
 
 static bool run_memref_copy(Interp *in, const InterpInst *inst, uint64_t *frame) {

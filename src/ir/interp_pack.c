@@ -35,9 +35,11 @@ static bool move_element(Interp *in, const InterpInst *inst, const uint64_t *fra
         at += index[d] * plain->dims[info->rank + d];
     }
     if (is_inside && info->is_pack) {
-        interp_copy_bytes(packed->buffer, 0, n * bytes, plain->buffer, at * bytes, bytes);
+        return interp_copy_bytes(in, inst->op, packed->buffer, 0, n * bytes, plain->buffer,
+                                 at * bytes, bytes);
     } else if (is_inside) {
-        interp_copy_bytes(plain->buffer, 0, at * bytes, packed->buffer, n * bytes, bytes);
+        return interp_copy_bytes(in, inst->op, plain->buffer, 0, at * bytes, packed->buffer,
+                                 n * bytes, bytes);
     } else if (info->is_pack && info->padding == INTERP_NO_SLOT) {
         return interp_fault(in, inst->op, "has no padding for a tile that is not full");
     } else if (info->is_pack) {

@@ -27,6 +27,8 @@ static bool print_dimension(Interp *in, const InterpInst *inst, const InterpView
     StrBuf *out = in->options->print_output;
     if (dim == info->rank) {
         int64_t byte = view->base_bytes + at * info->elem_bytes;
+        if (!interp_count(in, inst->op, 1)) return false;
+        if (out->len > in->max_bytes) return interp_limit(in, inst->op, "prints too much");
         if (!interp_check_read(in, inst->op, view->buffer, view->view_id, byte, info->elem_bytes)) {
             return false;
         }

@@ -64,13 +64,14 @@ static void tensor_share(InterpView *dst, InterpView *src, bool is_consumed) {
         dst->buffer->refs++;
 }
 
-void interp_copy_nd(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at,
-                    const int64_t *dst_strides, const InterpBuffer *src, int64_t src_at,
-                    const int64_t *src_strides, const int64_t *sizes, uint32_t rank,
+bool interp_copy_nd(Interp *in, const IrOp *op, InterpBuffer *dst, uint64_t dst_view,
+                    int64_t dst_at, const int64_t *dst_strides, const InterpBuffer *src,
+                    int64_t src_at, const int64_t *src_strides, const int64_t *sizes, uint32_t rank,
                     uint32_t elem_bytes) {
-    for (uint32_t i = 0; i < rank; i++) {
-        if (!sizes[i]) return;
-    }
+    int64_t count; // strides may be 0: far more elements than bytes are there
+    if (!interp_shape_bytes(sizes, rank, 1, &count)) count = INT64_MAX;
+    if (!count) return true;
+    if (!interp_count(in, op, (uint64_t)count)) return false;
     // Innermost dimensions that are contiguous on both sides are one run.
     int64_t run = elem_bytes;
     while (rank && dst_strides[rank - 1] * (int64_t)elem_bytes == run &&
@@ -79,7 +80,7 @@ void interp_copy_nd(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at,
     }
     int64_t index[INTERP_MAX_RANK] = {0};
     for (;;) {
-        interp_copy_bytes(dst, dst_view, dst_at, src, src_at, run);
+        if (!interp_copy_bytes(in, op, dst, dst_view, dst_at, src, src_at, run)) return false;
         uint32_t i = rank;
         for (; i-- > 0;) {
             dst_at += dst_strides[i] * elem_bytes;
@@ -89,7 +90,7 @@ void interp_copy_nd(InterpBuffer *dst, uint64_t dst_view, int64_t dst_at,
             src_at -= src_strides[i] * elem_bytes * sizes[i];
             index[i] = 0;
         }
-        if (i == UINT32_MAX) return;
+        if (i == UINT32_MAX) return true;
     }
 }
 
@@ -166,9 +167,8 @@ static bool run_extract_slice(Interp *in, const InterpInst *inst, uint64_t *fram
     if (!interp_tensor_new(in, inst->op, dst, info->slice.kept_rank, info->elem_bytes, true)) {
         return false;
     }
-    interp_copy_nd(dst->buffer, 0, 0, dense, src->buffer, src_at, strides, at.sizes, info->rank,
-                   info->elem_bytes);
-    return true;
+    return interp_copy_nd(in, inst->op, dst->buffer, 0, 0, dense, src->buffer, src_at, strides,
+                          at.sizes, info->rank, info->elem_bytes);
 }
 
 bool interp_decode_extract_slice(InterpDecoder *d, const IrOp *op) {
@@ -206,9 +206,8 @@ static bool insert_slice(Interp *in, const InterpInst *inst, const TensorSlice *
                                 (long long)src->dims[kept], (long long)at.sizes[i]);
         }
     }
-    interp_copy_nd(dst->buffer, 0, dst_at, strides, src->buffer, 0, dense, at.sizes, info->rank,
-                   info->elem_bytes);
-    return true;
+    return interp_copy_nd(in, inst->op, dst->buffer, 0, dst_at, strides, src->buffer, 0, dense,
+                          at.sizes, info->rank, info->elem_bytes);
 }
 
 static bool run_insert_slice(Interp *in, const InterpInst *inst, uint64_t *frame) {
@@ -501,6 +500,7 @@ static bool fill_padding(Interp *in, const InterpInst *inst, uint64_t *frame, co
     int64_t index[INTERP_MAX_RANK] = {0};
     int64_t total;
     if (!interp_shape_bytes(dst->dims, info->rank, 1, &total)) return false;
+    if (!interp_count(in, inst->op, (uint64_t)total)) return false;
     for (int64_t n = 0; n < total; n++) {
         bool is_inside = true;
         for (uint32_t i = 0; i < info->rank; i++) {
@@ -542,9 +542,10 @@ static bool run_pad(Interp *in, const InterpInst *inst, uint64_t *frame) {
         return false;
     }
     for (uint32_t i = 0; i < info->rank; i++) at += low[i] * dst->dims[info->rank + i];
-    interp_copy_nd(dst->buffer, 0, at * info->elem_bytes, dst->dims + info->rank, src->buffer, 0,
-                   src->dims + info->rank, src->dims, info->rank, info->elem_bytes);
-    return fill_padding(in, inst, frame, low, src, dst);
+    return interp_copy_nd(in, inst->op, dst->buffer, 0, at * info->elem_bytes,
+                          dst->dims + info->rank, src->buffer, 0, src->dims + info->rank, src->dims,
+                          info->rank, info->elem_bytes) &&
+           fill_padding(in, inst, frame, low, src, dst);
 }
 
 bool interp_decode_pad(InterpDecoder *d, const IrOp *op) {

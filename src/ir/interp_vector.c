@@ -345,6 +345,7 @@ static bool run_contract(Interp *in, const InterpInst *inst, uint64_t *frame) {
         if (!info->ranges[i]) return true;
     }
     for (;;) {
+        if (!interp_count(in, inst->op, 1)) return false;
         for (uint32_t side = 0; side < 2; side++) {
             multiply.src[side] = inst->src[side] + (uint32_t)at[side];
             if (!info->casts[side].run) continue;

@@ -182,6 +182,7 @@ bool interp_decode_vector_load(InterpDecoder *d, const IrOp *op) {
     }
     InterpInst *inst = interp_emit(d, op, run_read);
     inst->info = info;
+    inst->lanes = info->lanes;
     inst->src[0] = interp_slot(d, ir_op_operand(op, 0));
     inst->dst = interp_result(d, op, 0);
     return true;
@@ -199,6 +200,7 @@ bool interp_decode_vector_store(InterpDecoder *d, const IrOp *op) {
     if (is_masked) info->mask = interp_slot(d, ir_op_operand(op, op->num_operands - 2));
     InterpInst *inst = interp_emit(d, op, run_write);
     inst->info = info;
+    inst->lanes = info->lanes;
     inst->src[0] = interp_slot(d, ir_op_operand(op, base));
     inst->dst = interp_slot(d, ir_op_operand(op, value));
     return true;
@@ -251,6 +253,7 @@ bool interp_decode_transfer(InterpDecoder *d, const IrOp *op) {
     }
     InterpInst *inst = interp_emit(d, op, is_write ? run_write : run_read);
     inst->info = info;
+    inst->lanes = info->lanes;
     inst->src[0] = interp_slot(d, ir_op_operand(op, base));
     inst->dst = is_write ? interp_slot(d, ir_op_operand(op, 0)) : interp_result(d, op, 0);
     return true;

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -52,6 +53,67 @@ def check_faults_of_the_program_are_diagnostics():
     done = run("opt", "--run", stdin=text)
     expect_exit(done, 3)
     expect(re.search(rb"<stdin>:4:\d+: error\[I\d{4}\]", done.stderr), done.stderr)
+
+
+ENDLESS = b"""func.func @main() -> i64 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 9000000000000000000 : index
+  %z = arith.constant 0 : i64
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %z) -> (i64) {
+    scf.yield %a : i64
+  }
+  return %r : i64
+}
+"""
+HUGE = b"""func.func @main() -> tensor<1099511627776xi8> {
+  %e = tensor.empty() : tensor<1099511627776xi8>
+  return %e : tensor<1099511627776xi8>
+}
+"""
+# Few bytes, many elements: strides of 0, and a size of 0 beside large ones.
+STRIDE_0 = b"""func.func @main() {
+  %a = memref.alloc() : memref<1xf32>
+  %b = memref.reinterpret_cast %a to offset: [0], sizes: [1099511627776, 16], strides: [0, 0]
+    : memref<1xf32> to memref<1099511627776x16xf32, strided<[0, 0]>>
+  memref.copy %b, %b : memref<1099511627776x16xf32, strided<[0, 0]>>
+    to memref<1099511627776x16xf32, strided<[0, 0]>>
+  return
+}
+"""
+MANY_EMPTY = b"""func.func @main() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 9000000000000000000 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %a = memref.alloc() : memref<0xf32>
+  }
+  return
+}
+"""
+EMPTY_SOFTMAX = b"""func.func @main() -> tensor<8388608x0x8388608xf32> {
+  %e = tensor.empty() : tensor<8388608x0x8388608xf32>
+  %s = linalg.softmax dimension(1) ins(%e : tensor<8388608x0x8388608xf32>)
+    outs(%e : tensor<8388608x0x8388608xf32>) -> tensor<8388608x0x8388608xf32>
+  return %s : tensor<8388608x0x8388608xf32>
+}
+"""
+
+
+def check_the_interpreter_stops():
+    for name, text in (("endless", ENDLESS), ("huge", HUGE), ("stride 0", STRIDE_0),
+                       ("many empty", MANY_EMPTY)):
+        done = run("opt", "--run", "--max-steps=3000000", stdin=text,
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60)))
+        expect(done.returncode == 4, f"{name}: {done.returncode} {done.stderr}")
+        expect(re.search(rb"<stdin>:\d+:\d+: error\[I0303\]", done.stderr), (name, done.stderr))
+        expect(done.stdout == b"", name)
+    expect_exit(run("opt", "--run", "--max-steps=1000", stdin=EMPTY_SOFTMAX), 0)
+    # A bound that suffices changes nothing.
+    expect(run_well("opt", "--run", "--max-steps=100", stdin=ADD) == run_well("opt", "--run", stdin=ADD),
+           "the same result")
+    expect_exit(run("opt", "--run", "--max-steps=2", stdin=ADD), 4)
+    expect_exit(run("opt", "--run", "--max-steps=0", stdin=ADD), 2)
 
 
 def check_parts_keep_their_places():

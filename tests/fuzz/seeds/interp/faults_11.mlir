@@ -1,0 +1,4 @@
+func.func @main() {
+  func.call @main() : () -> ()
+  return
+}
