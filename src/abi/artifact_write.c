@@ -21,24 +21,20 @@ Status artifact_writer_open(const char *path, const char *const *inputs, DiagSin
     return STATUS_OK;
 }
 
-// Writes zeros until the file's length is a multiple of alignment.
-static Status pad_file(FileWriter *file, uint64_t alignment, DiagSink *sink) {
-    for (uint64_t left = align_up(file->len_bytes, alignment) - file->len_bytes; left > 0;) {
-        uint64_t len = MIN(left, sizeof zeros);
-        TRY(file_writer_write(file, zeros, len, sink));
-        left -= len;
-    }
-    return STATUS_OK;
+// Writes zeros up to the end of the page.
+static Status pad_file(FileWriter *file, DiagSink *sink) {
+    uint64_t len = align_up(file->len_bytes, ARTIFACT_PAGE_BYTES) - file->len_bytes;
+    return file_writer_write(file, zeros, len, sink);
 }
 
 Status artifact_writer_begin(ArtifactWriter *writer, SectionKind kind, uint32_t tag,
-                             uint64_t alignment, DiagSink *sink) {
+                             DiagSink *sink) {
     BUG_IF(writer->is_section_open, "a section is still open");
     BUG_IF(writer->num_sections == ARTIFACT_MAX_SECTIONS, "too many sections");
     BUG_IF(writer->num_sections > 0 &&
                writer->sections[writer->num_sections - 1].kind == SECTION_WEIGHTS,
            "a section after the weights");
-    TRY(pad_file(&writer->file, MAX(alignment, (uint64_t)ARTIFACT_PAGE_BYTES), sink));
+    TRY(pad_file(&writer->file, sink));
     writer->sections[writer->num_sections++] =
         (SectionEntry){.kind = kind, .tag = tag, .offset = writer->file.len_bytes};
     writer->is_section_open = true;
@@ -79,13 +75,13 @@ void artifact_writer_end(ArtifactWriter *writer) {
 
 Status artifact_writer_section(ArtifactWriter *writer, SectionKind kind, uint32_t tag,
                                const void *bytes, uint64_t len_bytes, DiagSink *sink) {
-    TRY(artifact_writer_begin(writer, kind, tag, ARTIFACT_PAGE_BYTES, sink));
+    TRY(artifact_writer_begin(writer, kind, tag, sink));
     TRY(artifact_writer_append(writer, bytes, len_bytes, sink));
     artifact_writer_end(writer);
     return STATUS_OK;
 }
 
-Status artifact_writer_commit(ArtifactWriter *writer, DiagSink *sink) {
+Status artifact_writer_commit(ArtifactWriter *writer, DiagSink *sink, uint64_t *out_file_bytes) {
     BUG_IF(writer->is_section_open, "a section is still open");
     ArtifactHeader header = {
         .version = ARTIFACT_VERSION,
@@ -94,7 +90,7 @@ Status artifact_writer_commit(ArtifactWriter *writer, DiagSink *sink) {
     };
     memcpy(header.magic, ARTIFACT_MAGIC, sizeof header.magic);
     // The file ends on a page: whole pages of every section can be mapped.
-    Status status = pad_file(&writer->file, ARTIFACT_PAGE_BYTES, sink);
+    Status status = pad_file(&writer->file, sink);
     header.file_len_bytes = writer->file.len_bytes;
     header.checksum = XXH3_64bits(writer->sections, sizeof writer->sections);
     if (status == STATUS_OK)
@@ -107,6 +103,7 @@ Status artifact_writer_commit(ArtifactWriter *writer, DiagSink *sink) {
         return status;
     }
     status = file_writer_commit(&writer->file, sink);
+    if (status == STATUS_OK) *out_file_bytes = header.file_len_bytes;
     free(writer->hash);
     *writer = (ArtifactWriter){0};
     return status;

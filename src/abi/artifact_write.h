@@ -19,10 +19,9 @@ typedef struct ArtifactWriter {
 // inputs: as for file_writer_open.
 Status artifact_writer_open(const char *path, const char *const *inputs, DiagSink *sink,
                             ArtifactWriter *out_writer) MUST_USE;
-// Starts a section at the next multiple of alignment (a power of two, raised to
-// ARTIFACT_PAGE_BYTES). SECTION_WEIGHTS must be the last one begun.
+// Starts a section on the next page. SECTION_WEIGHTS must be the last one begun.
 Status artifact_writer_begin(ArtifactWriter *writer, SectionKind kind, uint32_t tag,
-                             uint64_t alignment, DiagSink *sink) MUST_USE;
+                             DiagSink *sink) MUST_USE;
 Status artifact_writer_append(ArtifactWriter *writer, const void *bytes, uint64_t len_bytes,
                               DiagSink *sink) MUST_USE;
 // Appends zeros up to a multiple of alignment, counted from the section's start.
@@ -34,8 +33,9 @@ void artifact_writer_end(ArtifactWriter *writer);
 // begin, append, end.
 Status artifact_writer_section(ArtifactWriter *writer, SectionKind kind, uint32_t tag,
                                const void *bytes, uint64_t len_bytes, DiagSink *sink) MUST_USE;
-// Both end the use of the writer.
-Status artifact_writer_commit(ArtifactWriter *writer, DiagSink *sink) MUST_USE;
+// Both end the use of the writer. The length of the file, padding included, is known only now.
+Status artifact_writer_commit(ArtifactWriter *writer, DiagSink *sink,
+                              uint64_t *out_file_bytes) MUST_USE;
 void artifact_writer_abort(ArtifactWriter *writer);
 
 // The tables of a plan in memory, as the compiler fills them.

@@ -1,7 +1,7 @@
 // The artifact: one file, little-endian, pointer-free, mapped read-only. Compiler and run time
 // share this header and nothing else.
 //
-//   ArtifactHeader | section table | sections, each at a multiple of ARTIFACT_PAGE_BYTES, gaps zero
+//   ArtifactHeader | section table | sections, each on the page behind the one before, gaps zero
 //
 // SECTION_WEIGHTS comes last: what lies before it is mapped, the weights are read.
 // All structures are naturally aligned fixed-width integers. Every reference is an index or a byte
@@ -14,16 +14,16 @@
 #define ARTIFACT_MAGIC "INGOT\r\n\x1a"
 enum {
     ARTIFACT_VERSION = 1,
-    ARTIFACT_PAGE_BYTES = 4096,       // alignment of code
+    ARTIFACT_PAGE_BYTES = 4096,         // alignment of code
     ARTIFACT_HUGE_PAGE_BYTES = 2 << 20, // unit the weight image is rounded up to in memory
-    ARTIFACT_MAX_SECTIONS = 32, // slots of the section table, which follows the header
+    ARTIFACT_MAX_SECTIONS = 32,         // slots of the section table, which follows the header
     PLAN_BUFFER_ALIGN_BYTES = 64,
     PLAN_MAX_THREADS = 256,
     PLAN_MAX_NAME_BYTES = 4096, // longest string, its NUL not counted
 };
 
 typedef enum SectionKind {
-    SECTION_MANIFEST = 1, // JSON text: inputs, options, decisions, memory table
+    SECTION_MANIFEST = 1, // JSON text: inputs, options, decisions
     SECTION_STRINGS,      // NUL-terminated strings, referenced by byte offset
     SECTION_TOKENIZER,    // abi/tokenizer_blob.h
     SECTION_TEMPLATE,     // chat template source text, may be absent
@@ -57,33 +57,33 @@ typedef struct PlanTable {
 
 typedef struct PlanHeader {
     uint32_t kernel_abi_version;
-    uint32_t max_threads;       // workers the plan has scratch for
+    uint32_t max_threads; // workers the plan has scratch for
     uint32_t vocab_size;
     uint32_t context_len_tokens; // = page_len_tokens * max_pages
     uint32_t page_len_tokens, max_pages;
-    uint32_t model_name;         // string offset
+    uint32_t model_name; // string offset
     uint32_t reserved;
-    uint64_t weights_bytes;      // bytes of SECTION_WEIGHTS
-    uint64_t arena_bytes;        // one arena, shared by all entries
-    uint64_t kv_bytes;           // all layers, all pages
-    uint64_t scratch_bytes;      // per worker
-    uint64_t io_bytes;           // token ids, page table, logits
-    uint64_t runtime_bytes;      // executor, sampler, tokenizer state
-    PlanTable levels;  // PlanLevel: one per SECTION_CODE
-    PlanTable kernels; // PlanKernel
-    PlanTable kernel_code; // PlanKernelCode[levels.count * kernels.count], level-major
-    PlanTable entries; // PlanEntry, smallest bucket first
-    PlanTable steps;   // PlanStep
-    PlanTable buffers; // PlanBuffer
-    PlanTable scalars; // PlanScalar
-    PlanTable memory;  // PlanMemoryPart
+    uint64_t weights_bytes; // bytes of SECTION_WEIGHTS
+    uint64_t arena_bytes;   // one arena, shared by all entries
+    uint64_t kv_bytes;      // all layers, all pages
+    uint64_t scratch_bytes; // per worker
+    uint64_t io_bytes;      // token ids, page table, logits
+    uint64_t runtime_bytes; // executor, sampler, tokenizer state
+    PlanTable levels;       // PlanLevel: one per SECTION_CODE
+    PlanTable kernels;      // PlanKernel
+    PlanTable kernel_code;  // PlanKernelCode[levels.count * kernels.count], level-major
+    PlanTable entries;      // PlanEntry, smallest bucket first
+    PlanTable steps;        // PlanStep
+    PlanTable buffers;      // PlanBuffer
+    PlanTable scalars;      // PlanScalar
+    PlanTable memory;       // PlanMemoryPart
 } PlanHeader;
 
 typedef struct PlanLevel {
-    uint32_t cpu_level; // CpuLevel
+    uint32_t cpu_level;         // CpuLevel
     uint32_t required_features; // CPU_HAS_* bits
-    uint32_t section;   // index in the section table
-    uint32_t name;      // string offset
+    uint32_t section;           // index in the section table
+    uint32_t name;              // string offset
 } PlanLevel;
 
 typedef struct PlanKernel {
@@ -153,7 +153,7 @@ typedef struct PlanStep {
 // A line of the memory table; the lines add up to the total. outside = listed, not counted.
 typedef struct PlanMemoryPart {
     uint32_t name;   // string offset
-    uint32_t set_by; // string offset: what decides it (recipe line, model, plan)
+    uint32_t set_by; // string offset: what decides it (recipe lines, model file)
     uint64_t bytes;
     uint32_t is_outside;
     uint32_t reserved;

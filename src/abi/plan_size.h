@@ -15,6 +15,7 @@ enum {
     PLAN_SAMPLER_TOKEN_BYTES = 8,         // a sampler's weight per token of the vocabulary
     PLAN_RUNTIME_FIXED_BYTES = 128 << 10, // sampler's tables, tokenizer's and session's objects
     PLAN_NUM_PARTS = 8,                   // lines of PlanMemory
+    PLAN_MAX_MEMORY_LINES = 16,           // of the table, those outside included
 };
 
 // Resident bytes of a mapping that holds `bytes`: a multiple of the page size it gets.

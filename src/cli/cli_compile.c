@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli/compiler_verbs.h"
+#include "cli/memory_table.h"
 #include "compiler/compile.h"
 
 static const char *const phase_names[NUM_COMPILE_PHASES] = {"import", "passes", "weights"};
@@ -78,23 +79,17 @@ static void on_progress(CompilePhase phase, uint64_t done, uint64_t total, bool 
 
 // ---------------------------------------------------------------- the report
 
-static void put_memory_json(JsonWriter *json, const CompileReport *report) {
-    json_begin_object(json, "memory");
-    json_put_uint(json, "total_bytes", report->total_bytes);
-    for (int is_outside = 0; is_outside < 2; is_outside++) {
-        json_begin_array(json, is_outside ? "outside" : "parts");
-        for (size_t i = 0; i < report->num_parts; i++) {
-            const CompilePart *part = &report->parts[i];
-            if (part->is_outside != is_outside) continue;
-            json_begin_object(json, NULL);
-            json_put_string(json, "name", part->name);
-            json_put_uint(json, "bytes", part->bytes);
-            json_put_string(json, "set_by", part->set_by);
-            json_end_object(json);
-        }
-        json_end_array(json);
+static MemoryTable memory_of(const CompileReport *report) {
+    MemoryTable table = {.total_bytes = report->total_bytes,
+                         .kv_bytes = report->kv_bytes,
+                         .page_len_tokens = report->page_len_tokens,
+                         .max_pages = report->max_pages};
+    for (size_t i = 0; i < report->num_parts; i++) {
+        const CompilePart *part = &report->parts[i];
+        table.lines[table.num_lines++] =
+            (MemoryLine){part->name, part->set_by, part->bytes, part->is_outside};
     }
-    json_end_object(json);
+    return table;
 }
 
 static void put_kernels_json(JsonWriter *json, const CompileReport *report) {
@@ -131,7 +126,8 @@ static void put_json(const CompileReport *report) {
     for (size_t i = 0; i < report->num_levels; i++)
         json_put_string(&json, NULL, cpu_level_info(report->levels[i])->name);
     json_end_array(&json);
-    put_memory_json(&json, report);
+    MemoryTable memory = memory_of(report);
+    memory_table_put_json(&memory, &json);
     put_kernels_json(&json, report);
     json_put_uint(&json, "artifact_bytes", report->artifact_bytes);
     json_begin_object(&json, "phase_ns");
@@ -142,23 +138,6 @@ static void put_json(const CompileReport *report) {
     put_document(&out);
 }
 
-static void put_memory(StrBuf *out, const CompileReport *report) {
-    char text[32];
-    strbuf_printf(out, "\n%-24s %18s %9s  %s\n", "memory", "bytes", "GiB", "set by");
-    for (int is_outside = 0; is_outside < 2; is_outside++) {
-        for (size_t i = 0; i < report->num_parts; i++) {
-            const CompilePart *part = &report->parts[i];
-            if (part->is_outside != is_outside) continue;
-            strbuf_printf(out, "  %-22s %18s %9.3f  %s%s\n", part->name, grouped(part->bytes, text),
-                          (double)part->bytes / (1 << 30), is_outside ? "not counted: " : "",
-                          part->set_by);
-        }
-        if (!is_outside)
-            strbuf_printf(out, "  %-22s %18s %9.3f\n", "total", grouped(report->total_bytes, text),
-                          (double)report->total_bytes / (1 << 30));
-    }
-}
-
 static void put_text(const CompileReport *report) {
     StrBuf out = {0};
     strbuf_printf(&out, "%s: context %u tokens, up to %u threads, cpu", report->model_name,
@@ -166,7 +145,8 @@ static void put_text(const CompileReport *report) {
     for (size_t i = 0; i < report->num_levels; i++)
         strbuf_printf(&out, " %s", cpu_level_info(report->levels[i])->name);
     strbuf_putc(&out, '\n');
-    put_memory(&out, report);
+    MemoryTable memory = memory_of(report);
+    memory_table_put_text(&memory, &out);
     strbuf_puts(&out, "\nentries\n");
     for (size_t i = 0; i < report->num_entries; i++)
         strbuf_printf(&out, "  %-22s up to %u tokens, %u steps, %u barriers\n",

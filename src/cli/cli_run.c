@@ -25,6 +25,7 @@ static void put_statistics(const Cli *cli, const Model *model, const Answer *ans
         answer_put_json(answer, &json);
         json_put_uint(&json, "open_ns", model->open_ns);
         json_put_uint(&json, "peak_rss_bytes", peak_rss_bytes());
+        json_put_uint(&json, "memory_bytes", model->info.memory_bytes);
         json_put_string(&json, "cpu_level", model->info.cpu_level);
         json_put_uint(&json, "threads", model->info.num_threads);
         json_end_object(&json);

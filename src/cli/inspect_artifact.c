@@ -5,47 +5,29 @@
 #include <string.h>
 
 #include "cli/inspect.h"
+#include "cli/memory_table.h"
 #include "runtime/artifact.h"
 
 static uint64_t code_bytes(const Artifact *artifact, uint64_t level, uint64_t kernel) {
     return artifact->kernel_code[level * artifact->plan->kernels.count + kernel].len_bytes;
 }
 
-// What the compiler wrote down as the reason of a part's size; "" if nothing.
-static const char *set_by(const Artifact *artifact, const char *name) {
-    for (uint64_t i = 0; i < artifact->plan->memory.count; i++)
-        if (str_equal(artifact_string(artifact, artifact->memory[i].name), name))
-            return artifact_string(artifact, artifact->memory[i].set_by);
-    return "";
-}
-
-static void put_memory_json(JsonWriter *json, const Artifact *artifact) {
-    PlanMemory memory = artifact_memory(artifact);
-    json_begin_object(json, "memory");
-    json_put_uint(json, "total_bytes", memory.total_bytes);
-    json_begin_array(json, "parts");
-    for (unsigned i = 0; i < PLAN_NUM_PARTS; i++) {
-        uint64_t bytes;
-        const char *name = plan_memory_part(&memory, i, &bytes);
-        json_begin_object(json, NULL);
-        json_put_string(json, "name", name);
-        json_put_uint(json, "bytes", bytes);
-        json_put_string(json, "set_by", set_by(artifact, name));
-        json_end_object(json);
-    }
-    json_end_array(json);
-    json_begin_array(json, "outside");
-    for (uint64_t i = 0; i < artifact->plan->memory.count; i++) {
+// The lines as the compiler wrote them: opening has compared them with what will be taken.
+static MemoryTable memory_of(const Artifact *artifact) {
+    const PlanHeader *plan = artifact->plan;
+    MemoryTable table = {.total_bytes = artifact_memory(artifact).total_bytes,
+                         .kv_bytes = plan->kv_bytes,
+                         .page_len_tokens = plan->page_len_tokens,
+                         .max_pages = plan->max_pages};
+    for (uint64_t i = 0; i < plan->memory.count; i++) {
         const PlanMemoryPart *part = &artifact->memory[i];
-        if (!part->is_outside) continue;
-        json_begin_object(json, NULL);
-        json_put_string(json, "name", artifact_string(artifact, part->name));
-        json_put_uint(json, "bytes", part->bytes);
-        json_put_string(json, "set_by", artifact_string(artifact, part->set_by));
-        json_end_object(json);
+        table.lines[table.num_lines++] =
+            (MemoryLine){.name = artifact_string(artifact, part->name),
+                         .set_by = artifact_string(artifact, part->set_by),
+                         .bytes = part->bytes,
+                         .is_outside = part->is_outside != 0};
     }
-    json_end_array(json);
-    json_end_object(json);
+    return table;
 }
 
 static void put_levels_json(JsonWriter *json, const Artifact *artifact) {
@@ -113,21 +95,22 @@ static void put_manifest(JsonWriter *json, const Artifact *artifact) {
     json_decref(manifest);
 }
 
-static void put_as_json(const Artifact *artifact, uint64_t file_bytes, bool is_verified) {
+static void put_as_json(const Artifact *artifact, bool is_verified) {
     const PlanHeader *plan = artifact->plan;
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
     json_begin_document(&json, "ingot-inspect-artifact");
     json_put_string(&json, "model_name", artifact_string(artifact, plan->model_name));
     json_put_uint(&json, "artifact_version", ARTIFACT_VERSION);
-    json_put_uint(&json, "file_bytes", file_bytes);
+    json_put_uint(&json, "file_bytes", artifact->file_len_bytes);
     json_put_bool(&json, "weights_verified", is_verified);
     json_put_uint(&json, "vocab_size", plan->vocab_size);
     json_put_uint(&json, "context_len_tokens", plan->context_len_tokens);
     json_put_uint(&json, "page_len_tokens", plan->page_len_tokens);
     json_put_uint(&json, "max_pages", plan->max_pages);
     json_put_uint(&json, "max_threads", plan->max_threads);
-    put_memory_json(&json, artifact);
+    MemoryTable memory = memory_of(artifact);
+    memory_table_put_json(&memory, &json);
     put_levels_json(&json, artifact);
     put_entries_json(&json, artifact);
     json_put_uint(&json, "num_kernels", plan->kernels.count);
@@ -137,39 +120,18 @@ static void put_as_json(const Artifact *artifact, uint64_t file_bytes, bool is_v
     put_document(&out);
 }
 
-static void put_memory(StrBuf *out, const Artifact *artifact) {
-    PlanMemory memory = artifact_memory(artifact);
-    char text[32];
-    strbuf_printf(out, "\n%-24s %18s %9s  %s\n", "memory", "bytes", "GiB", "set by");
-    for (unsigned i = 0; i < PLAN_NUM_PARTS; i++) {
-        uint64_t bytes;
-        const char *name = plan_memory_part(&memory, i, &bytes);
-        strbuf_printf(out, "  %-22s %18s %9.3f  %s\n", name, grouped(bytes, text),
-                      (double)bytes / (1 << 30), set_by(artifact, name));
-    }
-    strbuf_printf(out, "  %-22s %18s %9.3f\n", "total", grouped(memory.total_bytes, text),
-                  (double)memory.total_bytes / (1 << 30));
-    for (uint64_t i = 0; i < artifact->plan->memory.count; i++) {
-        const PlanMemoryPart *part = &artifact->memory[i];
-        if (!part->is_outside) continue;
-        strbuf_printf(out, "  %-22s %18s %9.3f  not counted: %s\n",
-                      artifact_string(artifact, part->name), grouped(part->bytes, text),
-                      (double)part->bytes / (1 << 30), artifact_string(artifact, part->set_by));
-    }
-}
-
-static void put_as_text(const Cli *cli, const Artifact *artifact, uint64_t file_bytes,
-                        bool is_verified) {
+static void put_as_text(const Cli *cli, const Artifact *artifact, bool is_verified) {
     const PlanHeader *plan = artifact->plan;
     StrBuf out = {0};
     char text[32];
     strbuf_printf(&out, "%s: %s, %s bytes%s\n", artifact->path,
-                  artifact_string(artifact, plan->model_name), grouped(file_bytes, text),
-                  is_verified ? ", weights verified" : "");
+                  artifact_string(artifact, plan->model_name),
+                  grouped(artifact->file_len_bytes, text), is_verified ? ", weights verified" : "");
     strbuf_printf(&out, "context %u tokens in %u pages of %u, vocabulary %u, up to %u threads\n",
                   plan->context_len_tokens, plan->max_pages, plan->page_len_tokens,
                   plan->vocab_size, plan->max_threads);
-    put_memory(&out, artifact);
+    MemoryTable memory = memory_of(artifact);
+    memory_table_put_text(&memory, &out);
     strbuf_puts(&out, "\ncpu levels\n");
     for (uint64_t i = 0; i < plan->levels.count; i++) {
         const PlanLevel *level = &artifact->levels[i];
@@ -202,14 +164,10 @@ Status inspect_artifact(Cli *cli, const char *path) {
     bool is_verified = args_has(&cli->args, OPT_VERIFY);
     if (is_verified) status = artifact_verify_weights(&artifact, &cli->sink);
     if (status == STATUS_OK) {
-        uint64_t file_bytes = 0;
-        for (uint32_t i = 0; i < artifact.num_sections; i++)
-            file_bytes =
-                MAX(file_bytes, artifact.sections[i].offset + artifact.sections[i].len_bytes);
         if (cli->is_json)
-            put_as_json(&artifact, file_bytes, is_verified);
+            put_as_json(&artifact, is_verified);
         else
-            put_as_text(cli, &artifact, file_bytes, is_verified);
+            put_as_text(cli, &artifact, is_verified);
     }
     artifact_close(&artifact);
     return status;

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <time.h>
 
-#include <xxhash.h>
-
 #include "abi/plan_size.h"
 #include "codegen/codegen.h"
 #include "compiler/manifest.h"
 #include "compiler/pipeline.h"
 #include "compiler/plan_build.h"
+#include "compiler/resume.h"
+#include "compiler/set_by.h"
 #include "compiler/weights_image.h"
 #include "ir/print.h"
 #include "recipe/import.h"
@@ -103,36 +103,14 @@ static Status choose_threads(Compilation *c) {
     return STATUS_OK;
 }
 
-// Identifies a model file by what stands in front of its weights: metadata, tensor names, formats,
-// shapes.
-static int64_t model_fingerprint(const Gguf *gguf) {
-    uint64_t len = gguf_len_bytes(gguf);
-    for (size_t i = 0; i < gguf_num_tensors(gguf); i++)
-        len = MIN(len, gguf_tensor(gguf, i)->file_offset);
-    return (int64_t)XXH3_64bits(gguf_bytes(gguf), len);
-}
-
-// A dump names the model it was made of; its constants and formats mean nothing for another.
-static Status check_model_of_dump(Compilation *c) {
-    const IrAttr *config = ir_op_attr(c->pipeline.m->op, "ingot.config");
-    const IrAttr *model = config->kind == IR_ATTR_DICT ? ir_attr_dict_find(config, "model") : NULL;
-    if (!model || model->kind != IR_ATTR_INT || model->i == model_fingerprint(c->gguf))
-        return STATUS_OK;
-    Status status =
-        diag_error(c->sink, DIAG_P0012, (DiagSpan){.file = c->options->resume_from},
-                   "the dump was made of another model file than %s", gguf_path(c->gguf));
-    diag_write(c->sink, "--model with the file the dump was made of");
-    return status;
-}
-
 static Status import_or_resume(Compilation *c) {
     const char *dump = c->options->resume_from;
     if (dump) {
         TRY(pipeline_read_dump(dump, c->sink, &c->pipeline.m));
-        TRY(check_model_of_dump(c));
+        TRY(resume_check(c->pipeline.m, dump, c->recipe, c->gguf, c->sink));
     } else {
         TRY(import_model(c->recipe, c->gguf, c->sink, &c->pipeline.m));
-        pipeline_set_config(c->pipeline.m, "model", model_fingerprint(c->gguf));
+        resume_mark(c->pipeline.m, c->recipe, c->gguf);
     }
     TRY(choose_threads(c));
     TRY(choose_levels(c));
@@ -241,22 +219,6 @@ static uint32_t add_section(Section *sections, uint32_t n, SectionKind kind, uin
     return n + 1;
 }
 
-static const char *set_by(const char *part) {
-    static const char *const reasons[][2] = {
-        {"weights", "model"},
-        {"kv pages", "recipe: memory_optimization, kv_cache_seq_len"},
-        {"arena", "largest bucket"},
-        {"scratch", "threads"},
-        {"io", "largest bucket, vocabulary"},
-        {"code", "kernels of one CPU level"},
-        {"tables", "tokenizer, plan"},
-        {"run time", "plan, vocabulary"},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
-        if (str_equal(reasons[i][0], part)) return reasons[i][1];
-    return "plan";
-}
-
 // Sections in file order, the weights last and without bytes. The plan is laid out but not yet
 // final.
 static uint32_t list_sections(Compilation *c, Section *sections, uint32_t *out_plan,
@@ -280,6 +242,26 @@ static uint32_t list_sections(Compilation *c, Section *sections, uint32_t *out_p
 // What a process that answers takes beside the plan; 1.5 to 3 MB were measured on Debian 12.
 enum { PROCESS_BYTES = 4 << 20 };
 
+static PlanMemoryPart memory_line(Compilation *c, const char *name, uint64_t bytes,
+                                  bool is_outside) {
+    const SetByInputs inputs = {.recipe = c->recipe,
+                                .recipe_path = c->options->recipe_path,
+                                .model_path = gguf_path(c->gguf),
+                                .has_threads_option = c->options->threads != 0,
+                                .has_cpu_option = c->options->levels != 0};
+    StrBuf reason = {0};
+    set_by_put(&inputs, name, &reason);
+    CompileReport *report = c->report;
+    const char *kept = arena_strdup(&report->arena, reason.data);
+    strbuf_deinit(&reason);
+    report->parts[report->num_parts++] =
+        (CompilePart){.name = name, .set_by = kept, .bytes = bytes, .is_outside = is_outside};
+    return (PlanMemoryPart){.name = plan_build_string(&c->plan, name),
+                            .set_by = plan_build_string(&c->plan, kept),
+                            .bytes = bytes,
+                            .is_outside = is_outside};
+}
+
 static void fill_memory(Compilation *c, const Section *sections, uint32_t num_sections,
                         PlanMemoryPart *parts) {
     SectionEntry entries[ARTIFACT_MAX_SECTIONS];
@@ -289,22 +271,13 @@ static void fill_memory(Compilation *c, const Section *sections, uint32_t num_se
     PlanMemory memory = plan_memory(&c->plan.tables.header, entries, num_sections);
     CompileReport *report = c->report;
     report->parts = ARENA_ARRAY(&report->arena, CompilePart, PLAN_NUM_PARTS + 1);
+    report->num_parts = 0;
     for (unsigned i = 0; i < PLAN_NUM_PARTS; i++) {
         uint64_t bytes;
         const char *name = plan_memory_part(&memory, i, &bytes);
-        parts[i] = (PlanMemoryPart){.name = plan_build_string(&c->plan, name),
-                                    .set_by = plan_build_string(&c->plan, set_by(name)),
-                                    .bytes = bytes};
-        report->parts[report->num_parts++] =
-            (CompilePart){.name = name, .set_by = set_by(name), .bytes = bytes};
+        parts[i] = memory_line(c, name, bytes, false);
     }
-    static const char outside[] = "process", why[] = "measured: C library, stacks, heap";
-    parts[PLAN_NUM_PARTS] = (PlanMemoryPart){.name = plan_build_string(&c->plan, outside),
-                                             .set_by = plan_build_string(&c->plan, why),
-                                             .bytes = PROCESS_BYTES,
-                                             .is_outside = 1};
-    report->parts[report->num_parts++] =
-        (CompilePart){.name = outside, .set_by = why, .bytes = PROCESS_BYTES, .is_outside = true};
+    parts[PLAN_NUM_PARTS] = memory_line(c, SET_BY_PROCESS, PROCESS_BYTES, true);
     report->total_bytes = memory.total_bytes;
 }
 
@@ -330,7 +303,6 @@ static Status finish_plan(Compilation *c, Section *sections, uint32_t *out_num,
     t->header.runtime_bytes = plan_runtime_bytes(&t->header);
     num = list_sections(c, sections, &plan_at, &first_code);
     fill_memory(c, sections, num, parts); // adds the names of the parts to the strings
-    c->report->num_parts = 0;
     num = list_sections(c, sections, &plan_at, &first_code);
     for (uint32_t i = 0; i < c->num_levels; i++) levels[i].section = first_code + i;
     fill_memory(c, sections, num, parts); // strings are complete: the sizes are final
@@ -352,7 +324,7 @@ static Status write_weights(Compilation *c, ArtifactWriter *writer) {
                             .progress_ctx = c};
     bool has_code = c->inits.num_functions > 0;
     if (has_code) TRY(codegen_image_map(&c->inits, c->sink, &source.inits_base));
-    Status status = artifact_writer_begin(writer, SECTION_WEIGHTS, 0, ARTIFACT_PAGE_BYTES, c->sink);
+    Status status = artifact_writer_begin(writer, SECTION_WEIGHTS, 0, c->sink);
     if (status == STATUS_OK) status = weights_image_write(&c->image, &source, writer, c->sink);
     artifact_writer_end(writer);
     if (has_code) codegen_image_unmap(source.inits_base, c->inits.len_bytes);
@@ -370,7 +342,7 @@ static Status write_artifact(Compilation *c, const Section *sections, uint32_t n
         const Section *s = &sections[i];
         const void *bytes = i == plan_at ? plan.data : s->bytes;
         if (s->kind == SECTION_CODE) {
-            status = artifact_writer_begin(&writer, s->kind, s->tag, ARTIFACT_PAGE_BYTES, c->sink);
+            status = artifact_writer_begin(&writer, s->kind, s->tag, c->sink);
             if (status == STATUS_OK)
                 status = artifact_writer_append(&writer, bytes, s->len_bytes, c->sink);
             artifact_writer_end(&writer);
@@ -384,8 +356,7 @@ static Status write_artifact(Compilation *c, const Section *sections, uint32_t n
         artifact_writer_abort(&writer);
         return status;
     }
-    c->report->artifact_bytes = writer.file.len_bytes;
-    return artifact_writer_commit(&writer, c->sink);
+    return artifact_writer_commit(&writer, c->sink, &c->report->artifact_bytes);
 }
 
 // ---- the report
@@ -415,6 +386,9 @@ static void fill_report(Compilation *c) {
     r->num_levels = c->num_levels;
     r->threads = c->config.threads;
     r->context_len_tokens = t->header.context_len_tokens;
+    r->kv_bytes = t->header.kv_bytes;
+    r->page_len_tokens = t->header.page_len_tokens;
+    r->max_pages = t->header.max_pages;
 }
 
 static Status compile_all(Compilation *c) {

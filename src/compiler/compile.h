@@ -61,6 +61,8 @@ typedef struct CompileReport {
     CompilePart *parts; // memory by part; those inside add up to total_bytes
     size_t num_parts;
     uint64_t total_bytes;
+    uint64_t kv_bytes; // of all pages
+    uint32_t page_len_tokens, max_pages;
     CompileEntry *entries;
     size_t num_entries;
     CpuLevel levels[NUM_CPU_LEVELS];

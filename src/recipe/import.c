@@ -21,15 +21,14 @@ typedef struct Importer {
 
 // ---------------------------------------------------------------- module attributes
 
-static void put_config(Importer *im) {
-    const Recipe *recipe = im->model.recipe;
-    strbuf_puts(&im->text, "ingot.config = {activations = ");
-    strbuf_put_json_string(&im->text, recipe->activations, strlen(recipe->activations));
-    strbuf_puts(&im->text, ", buckets = [");
+void import_put_config(const Recipe *recipe, StrBuf *out) {
+    strbuf_puts(out, "ingot.config = {activations = ");
+    strbuf_put_json_string(out, recipe->activations, strlen(recipe->activations));
+    strbuf_puts(out, ", buckets = [");
     for (uint32_t i = 0; i < recipe->num_buckets; i++)
-        strbuf_printf(&im->text, "%s%" PRId64 " : i64", i ? ", " : "", recipe->buckets[i]);
+        strbuf_printf(out, "%s%" PRId64 " : i64", i ? ", " : "", recipe->buckets[i]);
     strbuf_printf(
-        &im->text,
+        out,
         "], kv = \"%s\", max_pages = %" PRId64 " : i64, pack_gate_up = %s, pack_qkv = %s, "
         "page_len = %" PRId64 " : i64, threads = %" PRId64 " : i64}",
         recipe->kv, recipe->max_pages, recipe->is_gate_up_packed ? "true" : "false",
@@ -71,7 +70,7 @@ static Status put_module_head(Importer *im) {
     const DocNode *tables = NULL;
     TRY(model_child(&im->model, im->model.arch, "rope_tables", DOC_LIST, &tables));
     strbuf_puts(&im->text, "module attributes {");
-    put_config(im);
+    import_put_config(im->model.recipe, &im->text);
     strbuf_puts(&im->text, ", ingot.level = 1 : i64, ingot.tables = {");
     FOR_EACH_DOC(table, tables) {
         TRY(put_table(im, table, "cos", table == tables->first ? "" : ", "));

@@ -20,6 +20,9 @@
 Status import_model(const Recipe *recipe, Gguf *gguf, DiagSink *sink,
                     IrModule **out_module) MUST_USE;
 
+// The module attribute ingot.config as import_model writes it: what the recipe asks of the passes.
+void import_put_config(const Recipe *recipe, StrBuf *out);
+
 // Data of the parameter named by ingot.param. Weights: the bytes in the file, blocks of `format`,
 // borrowed from gguf. Computed tables: f32 of dims[1] x dims[0], owned, freed by
 // import_param_deinit.

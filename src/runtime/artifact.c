@@ -93,7 +93,8 @@ static Status read_header(Artifact *artifact, uint64_t file_len, DiagSink *sink)
     return STATUS_OK;
 }
 
-// Sections are known, in order, aligned, inside the file; those that must exist do, once.
+// Sections are known, one behind the other on the next page, inside the file; those that must exist
+// do, once.
 static Status check_sections(Artifact *artifact, uint64_t file_len, DiagSink *sink) {
     uint32_t num_of_kind[SECTION_WEIGHTS + 1] = {0};
     uint64_t end = ARTIFACT_PAGE_BYTES;
@@ -110,8 +111,8 @@ static Status check_sections(Artifact *artifact, uint64_t file_len, DiagSink *si
                               entry->kind);
         if (entry->kind != SECTION_CODE && entry->tag != 0)
             return diag_error(sink, DIAG_X0005, span, "section %u has a tag", i);
-        if (entry->offset % ARTIFACT_PAGE_BYTES != 0 || entry->offset < end ||
-            entry->offset > file_len || entry->len_bytes > file_len - entry->offset)
+        if (entry->offset != end || entry->offset > file_len ||
+            entry->len_bytes > file_len - entry->offset)
             return diag_error(sink, DIAG_X0005, span, "section %u does not lie where it may", i);
         end = align_up(entry->offset + entry->len_bytes, ARTIFACT_PAGE_BYTES);
         if (++num_of_kind[entry->kind] > 1 && entry->kind != SECTION_CODE)
@@ -156,6 +157,19 @@ static Status map_section(Artifact *artifact, uint32_t i, DiagSink *sink) {
     return STATUS_OK;
 }
 
+// The rest of the weights' last page belongs to no section: zeros, like that of the others.
+static Status check_tail(const Artifact *artifact, DiagSink *sink) {
+    const SectionEntry *entry = &artifact->sections[artifact->weights_section];
+    uint8_t tail[ARTIFACT_PAGE_BYTES];
+    uint64_t end = entry->offset + entry->len_bytes, len = artifact->file_len_bytes - end;
+    TRY(read_at(artifact, tail, end, len, sink));
+    for (uint64_t i = 0; i < len; i++)
+        if (tail[i] != 0)
+            return diag_error(sink, DIAG_X0004, at(artifact, end + i),
+                              "the padding behind the weights is not zero");
+    return STATUS_OK;
+}
+
 static Status open_checked(Artifact *artifact, DiagSink *sink) {
     artifact->fd = open(artifact->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (artifact->fd < 0) return io_error(artifact, "cannot open", sink);
@@ -165,9 +179,10 @@ static Status open_checked(Artifact *artifact, DiagSink *sink) {
         errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
         return io_error(artifact, "not a regular file", sink);
     }
-    uint64_t file_len = (uint64_t)st.st_size;
-    TRY(read_header(artifact, file_len, sink));
-    TRY(check_sections(artifact, file_len, sink));
+    artifact->file_len_bytes = (uint64_t)st.st_size;
+    TRY(read_header(artifact, artifact->file_len_bytes, sink));
+    TRY(check_sections(artifact, artifact->file_len_bytes, sink));
+    TRY(check_tail(artifact, sink));
     for (uint32_t i = 0; i < artifact->num_sections; i++)
         if (i != artifact->weights_section) TRY(map_section(artifact, i, sink));
     return artifact_check_plan(artifact, sink);

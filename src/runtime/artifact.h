@@ -19,6 +19,7 @@
 typedef struct Artifact {
     char *path;
     int fd; // for reading the weights and mapping code
+    uint64_t file_len_bytes;
     uint32_t num_sections;
     SectionEntry sections[ARTIFACT_MAX_SECTIONS];
     const uint8_t *data[ARTIFACT_MAX_SECTIONS]; // each section's bytes; NULL: empty, or the weights

@@ -9,7 +9,6 @@ enum {
     MAX_TILES_FACTOR = 1 << 30,
     MAX_KERNEL_OPERANDS = 4096,
     MAX_KERNELS = 1 << 16,
-    MAX_MEMORY_PARTS = 1024,
     ALL_CPU_FEATURES = (1 << NUM_CPU_FEATURES) - 1,
 };
 #define MAX_TILES ((int64_t)1 << 40)
@@ -75,7 +74,7 @@ static Status find_tables(Artifact *artifact, DiagSink *sink) {
                           "a table does not lie in the plan");
     if (plan->levels.count == 0 || plan->entries.count == 0 || plan->kernels.count == 0 ||
         plan->levels.count > NUM_CPU_LEVELS || plan->kernels.count > MAX_KERNELS ||
-        plan->memory.count > MAX_MEMORY_PARTS ||
+        plan->memory.count > PLAN_MAX_MEMORY_LINES ||
         plan->kernel_code.count != plan->levels.count * plan->kernels.count)
         return diag_error(sink, DIAG_X0006, plan_at(artifact, offsetof(PlanHeader, levels)),
                           "the tables' lengths do not fit each other");
@@ -245,23 +244,32 @@ static Status check_operands(const Artifact *artifact, DiagSink *sink) {
     return STATUS_OK;
 }
 
-// The memory table is what the user was told: its lines must add up to what will be taken.
+// The memory table is what the user was told: its lines must be what will be taken, part by part.
 static Status check_memory(const Artifact *artifact, DiagSink *sink) {
     const PlanHeader *plan = artifact->plan;
-    uint64_t sum = 0;
+    PlanMemory memory = artifact_memory(artifact);
+    uint64_t num_inside = 0;
     for (uint64_t i = 0; i < plan->memory.count; i++) {
         const PlanMemoryPart *part = &artifact->memory[i];
         if (!is_string(artifact, part->name) || !is_string(artifact, part->set_by) ||
             part->is_outside > 1 || part->reserved != 0 || part->bytes > PLAN_MAX_SPACE_BYTES)
             return diag_error(sink, DIAG_X0006, elem_at(artifact, plan->memory, i, sizeof *part),
                               "a line of the memory table is malformed");
-        if (!part->is_outside && !size_add(sum, part->bytes, &sum)) sum = UINT64_MAX;
+        if (part->is_outside) continue;
+        uint64_t bytes = 0;
+        const char *name = num_inside < PLAN_NUM_PARTS
+                               ? plan_memory_part(&memory, (unsigned)num_inside, &bytes)
+                               : "";
+        num_inside++;
+        if (!str_equal(artifact_string(artifact, part->name), name) || part->bytes != bytes)
+            return diag_error(sink, DIAG_X0006, elem_at(artifact, plan->memory, i, sizeof *part),
+                              "the memory table says %llu bytes where the plan takes %llu",
+                              (unsigned long long)part->bytes, (unsigned long long)bytes);
     }
-    uint64_t total = artifact_memory(artifact).total_bytes;
-    if (sum != total)
+    if (num_inside != PLAN_NUM_PARTS)
         return diag_error(sink, DIAG_X0006, plan_at(artifact, plan->memory.offset),
-                          "the memory table adds up to %llu bytes, the plan takes %llu",
-                          (unsigned long long)sum, (unsigned long long)total);
+                          "the memory table has %llu lines instead of %d",
+                          (unsigned long long)num_inside, PLAN_NUM_PARTS);
     return STATUS_OK;
 }
 

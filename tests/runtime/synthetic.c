@@ -25,7 +25,8 @@
 #endif
 extern const uint8_t __start_test_kernels[], __stop_test_kernels[];
 
-enum { WIDTH = SYNTHETIC_WIDTH, NUM_WEIGHTS = 4096 };
+// The weights do not fill their last page: padding follows them.
+enum { WIDTH = SYNTHETIC_WIDTH, NUM_WEIGHTS = 4000 };
 
 // x[t] = row of weights for the token. Tiles: tokens.
 KERNEL static void embed(void *const *buffers, const int64_t *scalars, int64_t begin, int64_t end) {
@@ -264,12 +265,17 @@ static void write_sections(ArtifactWriter *writer, const Builder *builder, PlanT
         must(artifact_writer_section(writer, SECTION_TEMPLATE, 0, options->chat_template,
                                      strlen(options->chat_template), sink),
              sink);
-    must(artifact_writer_begin(writer, SECTION_WEIGHTS, 0, 64, sink), sink);
+    must(artifact_writer_begin(writer, SECTION_WEIGHTS, 0, sink), sink);
     for (uint32_t i = 0; i < NUM_WEIGHTS; i++) {
         uint32_t value = weight(i);
         must(artifact_writer_append(writer, &value, sizeof value, sink), sink);
     }
-    must(artifact_writer_pad(writer, plan->header.weights_bytes, sink), sink);
+    static const uint8_t zeros[ARTIFACT_PAGE_BYTES];
+    for (uint64_t left = options->extra_weight_bytes; left > 0;) {
+        uint64_t len = MIN(left, sizeof zeros);
+        must(artifact_writer_append(writer, zeros, len, sink), sink);
+        left -= len;
+    }
     artifact_writer_end(writer);
     for (uint32_t i = 0; i < writer->num_sections; i++)
         BUG_IF(writer->sections[i].len_bytes != lengths[i].len_bytes, "section %u", i);
@@ -373,10 +379,11 @@ void synthetic_write(const char *path, const SyntheticOptions *options) {
 
     DiagSink sink;
     ArtifactWriter writer;
+    uint64_t file_bytes;
     diag_sink_init(&sink);
     must(artifact_writer_open(path, NULL, &sink, &writer), &sink);
     write_sections(&writer, builder, &plan, options, lengths, &sink);
-    must(artifact_writer_commit(&writer, &sink), &sink);
+    must(artifact_writer_commit(&writer, &sink, &file_bytes), &sink);
     diag_sink_deinit(&sink);
     strbuf_deinit(&builder->strings);
     free(builder);
