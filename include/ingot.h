@@ -114,7 +114,13 @@ INGOT_API void ingot_session_truncate(IngotSession *session, uint32_t num_tokens
 // held by other sessions (X0015). num_ids 0: nothing happens.
 INGOT_API IngotStatus ingot_prefill(IngotSession *session, const int32_t *ids, size_t num_ids,
                                     IngotError **out_error);
-// The same for one token.
+// The same, with the logits after every token: `each` gets them in order, index 0 for the first id,
+// and they are to the bit those that ingot_decode of one token after the other would give, in a
+// fraction of the time. They live until `each` returns; `each` must not use the session.
+typedef void (*IngotLogitsFn)(void *context, size_t index, const float *logits);
+INGOT_API IngotStatus ingot_prefill_each(IngotSession *session, const int32_t *ids, size_t num_ids,
+                                         IngotLogitsFn each, void *context, IngotError **out_error);
+// ingot_prefill for one token.
 INGOT_API IngotStatus ingot_decode(IngotSession *session, int32_t id, IngotError **out_error);
 
 // float[vocab_size] after the last token: natural, not normalised. Valid until the next prefill or

@@ -105,7 +105,9 @@ typedef struct PlanEntry {
     // The last num_head_steps steps serve the logits only and are left out where a prompt goes on
     // in another call; 0: none is left out.
     uint32_t num_head_steps;
-    uint32_t reserved;
+    // 1: they may run again and again for other rows of the same call, with the number of valid
+    // tokens up to that row: they write nothing that they read from the steps before them.
+    uint32_t repeats_head;
 } PlanEntry;
 
 typedef enum PlanSpace {

@@ -17,21 +17,35 @@ typedef struct Score {
     uint64_t num_tokens;
 } Score;
 
+typedef struct Window {
+    const int32_t *next; // the token after each that is read
+    uint32_t vocab_size;
+    Score *score;
+} Window;
+
+static void score_token(void *context, size_t index, const float *logits) {
+    const Window *window = context;
+    Score *score = window->score;
+    score->sum += logits_log_sum(logits, window->vocab_size) - (double)logits[window->next[index]];
+    score->num_tokens++;
+}
+
+static Status read_scored(Cli *cli, Model *model, const int32_t *ids, size_t count,
+                          Window *window) {
+    IngotError *error = NULL;
+    IngotStatus status =
+        ingot_prefill_each(model->session, ids, count, score_token, window, &error);
+    return take_error(cli, status, error);
+}
+
 // bos: the token in front of every window, -1 for none.
 static Status score_window(Cli *cli, Model *model, int32_t bos, const int32_t *ids, size_t count,
                            Score *score) {
-    uint32_t vocab_size = model->info.vocab_size;
+    Window window = {ids, model->info.vocab_size, score};
     ingot_session_reset(model->session);
-    if (bos >= 0) TRY(model_decode(cli, model, bos));
-    for (size_t i = 0; i < count; i++) {
-        if (i || bos >= 0) {
-            const float *logits = ingot_logits(model->session);
-            score->sum += logits_log_sum(logits, vocab_size) - (double)logits[ids[i]];
-            score->num_tokens++;
-        }
-        if (i + 1 < count) TRY(model_decode(cli, model, ids[i]));
-    }
-    return STATUS_OK;
+    if (bos >= 0) TRY(read_scored(cli, model, &bos, 1, &window));
+    window.next = ids + 1;
+    return count > 1 ? read_scored(cli, model, ids, count - 1, &window) : STATUS_OK;
 }
 
 static void put_score(const Cli *cli, const Score *score, uint64_t window) {

@@ -211,12 +211,45 @@ static Status read_call(Reader *r, const IrOp *call) {
     return STATUS_OK;
 }
 
-// ---- barriers: none between steps that touch nothing in common that one of them writes
+// ---- buffers and steps
 
 static bool overlap(const PlanBuffer *a, const PlanBuffer *b) {
     return a->space == b->space && a->offset < b->offset + b->len_bytes &&
            b->offset < a->offset + a->len_bytes;
 }
+
+static bool contains(const PlanBuffer *a, const PlanBuffer *b) {
+    return a->space == b->space && a->offset <= b->offset &&
+           b->offset + b->len_bytes <= a->offset + a->len_bytes;
+}
+
+static const IrOp *kernel_of(const Reader *r, uint32_t step) {
+    return ir_symbol_find(r->m, r->names[r->steps[step].kernel]);
+}
+
+static PlanBuffer *buffer_of(const Reader *r, uint32_t step, uint32_t b) {
+    return &r->buffers[r->steps[step].first_buffer + b];
+}
+
+static uint32_t num_buffers_of(const Reader *r, uint32_t step) {
+    return r->kernels[r->steps[step].kernel].num_buffers;
+}
+
+static bool is_result_only(const IrOp *kernel, uint32_t b) {
+    return ir_func_arg_attr(kernel, b, "ingot.result") &&
+           !ir_func_arg_attr(kernel, b, "ingot.inout");
+}
+
+// Is all of `buffer` written by a step of [first, end)?
+static bool is_rewritten(const Reader *r, uint32_t first, uint32_t end, const PlanBuffer *buffer) {
+    for (uint32_t i = first; i < end; i++)
+        for (uint32_t b = 0; b < num_buffers_of(r, i); b++)
+            if (is_result_only(kernel_of(r, i), b) && contains(buffer_of(r, i, b), buffer))
+                return true;
+    return false;
+}
+
+// ---- barriers: none between steps that touch nothing in common that one of them writes
 
 static bool conflict(const Reader *r, const PlanStep *a, const PlanStep *b) {
     const IrOp *ka = ir_symbol_find(r->m, r->names[a->kernel]),
@@ -250,6 +283,21 @@ static uint32_t head_steps(const Reader *r, uint32_t first, uint32_t num) {
                 return num - 1 - i;
     }
     return 0;
+}
+
+// May the steps [first, end) run again? What they read is made by one of them before, or is written
+// by none of them.
+static bool head_repeats(const Reader *r, uint32_t first, uint32_t end) {
+    for (uint32_t i = first; i < end; i++)
+        for (uint32_t b = 0; b < num_buffers_of(r, i); b++) {
+            const PlanBuffer *read = buffer_of(r, i, b);
+            if (is_result_only(kernel_of(r, i), b) || is_rewritten(r, first, i, read)) continue;
+            for (uint32_t j = first; j < end; j++)
+                for (uint32_t k = 0; k < num_buffers_of(r, j); k++)
+                    if (is_written(kernel_of(r, j), k) && overlap(read, buffer_of(r, j, k)))
+                        return false;
+        }
+    return first < end;
 }
 
 static Status read_entry(Reader *r, IrOp *entry) {
@@ -291,6 +339,8 @@ static Status read_entry(Reader *r, IrOp *entry) {
     e.num_steps = (uint32_t)r->num_steps - e.first_step;
     place_barriers(r, e.first_step, e.num_steps);
     e.num_head_steps = head_steps(r, e.first_step, e.num_steps);
+    uint32_t end = e.first_step + e.num_steps;
+    e.repeats_head = head_repeats(r, end - e.num_head_steps, end);
     PUSH(r->entries, r->num_entries, r->entries_capacity, e);
     return STATUS_OK;
 }

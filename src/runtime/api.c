@@ -166,6 +166,25 @@ IngotStatus ingot_prefill(IngotSession *session, const int32_t *ids, size_t num_
     return api_finish(session_prefill(session->session, ids, num_ids, &sink), &sink, out_error);
 }
 
+typedef struct EachLogits {
+    IngotLogitsFn each;
+    void *context;
+} EachLogits;
+
+static void pass_logits(void *context, uint64_t index, const float *logits) {
+    const EachLogits *to = context;
+    to->each(to->context, (size_t)index, logits);
+}
+
+IngotStatus ingot_prefill_each(IngotSession *session, const int32_t *ids, size_t num_ids,
+                               IngotLogitsFn each, void *context, IngotError **out_error) {
+    DiagSink sink;
+    diag_sink_init(&sink);
+    EachLogits to = {each, context};
+    Status status = session_prefill_each(session->session, ids, num_ids, pass_logits, &to, &sink);
+    return api_finish(status, &sink, out_error);
+}
+
 IngotStatus ingot_decode(IngotSession *session, int32_t id, IngotError **out_error) {
     return ingot_prefill(session, &id, 1, out_error);
 }

@@ -278,8 +278,12 @@ CALLS_GENERATED_CODE static void walk_steps(const Executor *executor, uint32_t w
                                             uint32_t num_workers) {
     const ExecutorCall *call = executor->call;
     const PlanEntry *entry = &executor->artifact->entries[call->entry];
-    const uint32_t num_steps = entry->num_steps - (call->wants_logits ? 0 : entry->num_head_steps);
-    const BoundStep *steps = executor->steps + entry->first_step;
+    const uint32_t num_body = entry->num_steps - entry->num_head_steps;
+    const uint32_t first_step = entry->first_step + (call->part == EXECUTOR_HEAD ? num_body : 0);
+    const uint32_t num_steps = call->part == EXECUTOR_ALL    ? entry->num_steps
+                               : call->part == EXECUTOR_BODY ? num_body
+                                                             : entry->num_head_steps;
+    const BoundStep *steps = executor->steps + first_step;
     void *const *operands = executor->operands + worker * executor->operand_stride;
     uint64_t *step_ns = worker == 0 ? executor->step_ns : NULL, begin_ns = 0, end_ns = 0;
     if (step_ns) begin_ns = now_ns();
@@ -291,14 +295,14 @@ CALLS_GENERATED_CODE static void walk_steps(const Executor *executor, uint32_t w
         if (begin < end) step->run(operands + step->first_buffer, step->scalars, begin, end);
         if (step_ns) {
             end_ns = now_ns();
-            step_ns[entry->first_step + i] += end_ns - begin_ns;
+            step_ns[first_step + i] += end_ns - begin_ns;
             begin_ns = end_ns;
         }
         if (!step->needs_barrier || i + 1 == num_steps) continue;
         workers_barrier(executor->workers);
         if (step_ns) {
             begin_ns = now_ns();
-            executor->wait_ns[entry->first_step + i] += begin_ns - end_ns;
+            executor->wait_ns[first_step + i] += begin_ns - end_ns;
         }
     }
 }
@@ -323,6 +327,8 @@ void executor_run(Executor *executor, const ExecutorCall *call) {
     BUG_IF(call->num_valid == 0 || call->num_valid > artifact->entries[call->entry].bucket_tokens ||
                (uint64_t)call->start + call->num_valid > artifact->plan->context_len_tokens,
            "%u tokens at %u in entry %u", call->num_valid, call->start, call->entry);
+    BUG_IF(call->part == EXECUTOR_HEAD && !artifact->entries[call->entry].repeats_head,
+           "the head of entry %u cannot run alone", call->entry);
     base_forbid_alloc();
     for (uint64_t i = 0; i < executor->num_call_scalars; i++) {
         uint32_t scalar = executor->call_scalars[i];

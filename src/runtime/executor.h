@@ -32,11 +32,19 @@ typedef struct ExecutorIo {
 } ExecutorIo;
 ExecutorIo executor_io(Executor *executor);
 
+typedef enum ExecutorPart {
+    EXECUTOR_ALL,  // the logits of the last token
+    EXECUTOR_BODY, // the entry's head steps are left out
+    // The head steps alone, behind a call of the same entry and nothing since, for the logits of
+    // token num_valid - 1 of that call; only where the entry's repeats_head is set.
+    EXECUTOR_HEAD,
+} ExecutorPart;
+
 typedef struct ExecutorCall {
     uint32_t entry;     // index in artifact->entries
     uint32_t num_valid; // 1 <= num_valid <= its bucket_tokens
     uint32_t start;     // position of the first token; start + num_valid <= context
-    bool wants_logits;  // false: the entry's head steps are left out
+    ExecutorPart part;
 } ExecutorCall;
 // Runs an entry on executor_io's tokens and page table. Cannot fail; a call out of range is a BUG.
 void executor_run(Executor *executor, const ExecutorCall *call);

@@ -160,7 +160,7 @@ static Status check_entries(const Artifact *artifact, DiagSink *sink) {
             return diag_error(sink, DIAG_X0006, span,
                               "buckets are out of order or beyond the context");
         if (entry->num_steps == 0 || entry->num_head_steps > entry->num_steps ||
-            entry->reserved != 0 ||
+            entry->repeats_head > (entry->num_head_steps > 0) ||
             !is_range(entry->first_step, entry->num_steps, plan->steps.count))
             return diag_error(sink, DIAG_X0006, span, "an entry's steps lie outside their table");
         if (!is_string(artifact, entry->name))

@@ -91,8 +91,9 @@ static uint32_t pick_entry(const Artifact *artifact, uint32_t num_tokens) {
     BUG("no bucket holds %u tokens", num_tokens);
 }
 
-static void run_chunk(Session *session, const int32_t *ids, uint32_t num_tokens,
-                      bool wants_logits) {
+// The call that was made; its head can be run again where the entry allows it.
+static ExecutorCall run_chunk(Session *session, const int32_t *ids, uint32_t num_tokens,
+                              ExecutorPart part) {
     const PlanHeader *plan = plan_of(session);
     ExecutorIo io = executor_io(session->executor);
     uint32_t end = session->num_tokens + num_tokens;
@@ -106,20 +107,55 @@ static void run_chunk(Session *session, const int32_t *ids, uint32_t num_tokens,
         .entry = pick_entry(executor_artifact(session->executor), num_tokens),
         .num_valid = num_tokens,
         .start = session->num_tokens,
-        .wants_logits = wants_logits,
+        .part = part,
     };
     executor_run(session->executor, &call);
     session->num_tokens = end;
+    return call;
 }
 
 Status session_prefill(Session *session, const int32_t *ids, uint64_t num_ids, DiagSink *sink) {
     TRY(check_request(session, ids, num_ids, sink));
     while (num_ids > 0) {
         uint32_t num_tokens = (uint32_t)MIN(num_ids, (uint64_t)session->chunk_tokens);
-        run_chunk(session, ids, num_tokens, num_tokens == num_ids);
+        (void)run_chunk(session, ids, num_tokens,
+                        num_tokens == num_ids ? EXECUTOR_ALL : EXECUTOR_BODY);
         session->has_logits = true;
         ids += num_tokens;
         num_ids -= num_tokens;
+    }
+    return STATUS_OK;
+}
+
+// A chunk's layers once, then its head for each row.
+static void run_chunk_each(Session *session, const int32_t *ids, uint32_t num_tokens,
+                           SessionLogitsFn each, void *context, uint64_t first_index) {
+    const float *logits = executor_io(session->executor).logits;
+    ExecutorCall call = run_chunk(session, ids, num_tokens, EXECUTOR_BODY);
+    call.part = EXECUTOR_HEAD;
+    for (uint32_t row = 0; row < num_tokens; row++) {
+        call.num_valid = row + 1;
+        executor_run(session->executor, &call);
+        each(context, first_index + row, logits);
+    }
+}
+
+Status session_prefill_each(Session *session, const int32_t *ids, uint64_t num_ids,
+                            SessionLogitsFn each, void *context, DiagSink *sink) {
+    TRY(check_request(session, ids, num_ids, sink));
+    const Artifact *artifact = executor_artifact(session->executor);
+    for (uint64_t done = 0; done < num_ids;) {
+        uint32_t num_tokens = (uint32_t)MIN(num_ids - done, (uint64_t)session->chunk_tokens);
+        bool repeats = artifact->entries[pick_entry(artifact, num_tokens)].repeats_head;
+        session->has_logits = true;
+        if (repeats && num_tokens > 1) { // else the tokens one by one: the same numbers, later
+            run_chunk_each(session, ids + done, num_tokens, each, context, done);
+        } else {
+            num_tokens = 1;
+            (void)run_chunk(session, ids + done, 1, EXECUTOR_ALL);
+            each(context, done, executor_io(session->executor).logits);
+        }
+        done += num_tokens;
     }
     return STATUS_OK;
 }

@@ -24,6 +24,12 @@ void session_truncate(Session *session, uint32_t num_tokens);
 // (STATUS_LIMIT), X0012 bad id (STATUS_INVALID).
 Status session_prefill(Session *session, const int32_t *ids, uint64_t num_ids,
                        DiagSink *sink) MUST_USE;
+// The same, with the logits after each token on the way: they are given to `each` in order, index 0
+// for the first, and are those that the tokens one by one would give, to the bit. A chunk runs the
+// layers once for all its tokens. `each` must not use the session.
+typedef void (*SessionLogitsFn)(void *context, uint64_t index, const float *logits);
+Status session_prefill_each(Session *session, const int32_t *ids, uint64_t num_ids,
+                            SessionLogitsFn each, void *context, DiagSink *sink) MUST_USE;
 // Appends one token: a prefill of one.
 Status session_decode(Session *session, int32_t id, DiagSink *sink) MUST_USE;
 

@@ -115,6 +115,63 @@ static void check_bits(const char *path, uint32_t num_tokens) {
     report(true, "logits are the same to the bit", detail);
 }
 
+typedef struct Rows {
+    float *logits; // of all tokens
+    uint32_t vocab_size;
+    bool is_filled, differs;
+} Rows;
+
+static void take_row(void *context, size_t index, const float *logits) {
+    Rows *rows = context;
+    float *row = rows->logits + index * rows->vocab_size;
+    size_t bytes = rows->vocab_size * sizeof *row;
+    if (!rows->is_filled)
+        memcpy(row, logits, bytes);
+    else if (memcmp(row, logits, bytes) != 0)
+        rows->differs = true;
+}
+
+// The logits after every token of a chunk are those of the tokens one by one.
+static void check_rows(const char *path, uint32_t num_tokens) {
+    char detail[128];
+    unsigned num_runs = 0;
+    Rows rows = {0};
+    IngotError *error = NULL;
+    for (uint32_t threads = 0; threads < 3; threads++) { // 0: one by one, into the rows
+        IngotModel *model = open_model(path, threads ? threads : 1);
+        IngotModelInfo info = ingot_model_info(model);
+        IngotSession *session = open_session(model);
+        int32_t *ids = malloc(num_tokens * sizeof *ids);
+        if (!rows.logits)
+            rows.logits = malloc((size_t)num_tokens * info.vocab_size * sizeof(float));
+        if (!ids || !rows.logits) exit(INGOT_LIMIT);
+        rows.vocab_size = info.vocab_size;
+        for (uint32_t i = 0; i < num_tokens; i++) ids[i] = token(i, info.vocab_size);
+        for (uint32_t i = 0; i < num_tokens && !rows.is_filled; i++) {
+            must(ingot_decode(session, ids[i], &error), error);
+            take_row(&rows, i, ingot_logits(session));
+        }
+        rows.is_filled = true;
+        const uint32_t chunks[] = {info.chunk_tokens, 1, 7, 33};
+        for (size_t i = 0; i < sizeof chunks / sizeof chunks[0] && threads; i++) {
+            ingot_session_reset(session);
+            must(ingot_session_set_chunk(session, chunks[i], &error), error);
+            must(ingot_prefill_each(session, ids, num_tokens, take_row, &rows, &error), error);
+            num_runs++;
+            if (!rows.differs) continue;
+            snprintf(detail, sizeof detail, "%u threads, chunks of %u", threads, chunks[i]);
+            report(false, "the logits of every token are those of single steps", detail);
+            exit(1);
+        }
+        free(ids);
+        ingot_session_destroy(session);
+        ingot_model_close(model);
+    }
+    free(rows.logits);
+    snprintf(detail, sizeof detail, "%u runs of %u tokens", num_runs, num_tokens);
+    report(true, "the logits of every token are those of single steps", detail);
+}
+
 static void check_memory(const char *path, uint32_t num_conversations, uint32_t num_steps) {
     enum { OUTSIDE_BYTES = 16 << 20, GROWTH_BYTES = 64 << 10 };
     char detail[192];
@@ -157,5 +214,6 @@ int main(int argc, char **argv) {
     check_memory(argv[1], (uint32_t)strtoul(argv[3], NULL, 10),
                  (uint32_t)strtoul(argv[4], NULL, 10));
     check_bits(argv[1], (uint32_t)strtoul(argv[2], NULL, 10));
+    check_rows(argv[1], (uint32_t)strtoul(argv[2], NULL, 10));
     return has_failed ? 1 : 0;
 }

@@ -214,7 +214,9 @@ static void add_entry(Builder *builder, uint32_t bucket_tokens) {
     *entry = (PlanEntry){.bucket_tokens = bucket_tokens,
                          .first_step = builder->num_steps,
                          .name = add_string(builder, "entry"),
-                         .num_head_steps = 1};
+                         .num_head_steps = 1,
+                         // One of the entries takes its tokens one by one.
+                         .repeats_head = bucket_tokens != SYNTHETIC_MIDDLE_BUCKET};
     add_step(builder, EMBED, SCALAR_NUM_VALID);
     add_buffer(builder, SPACE_TOKENS, 0, bucket_tokens * 4);
     add_buffer(builder, SPACE_WEIGHTS, 0, NUM_WEIGHTS * 4);
@@ -307,7 +309,7 @@ void synthetic_write(const char *path, const SyntheticOptions *options) {
     const uint64_t code_bytes = (uint64_t)(__stop_test_kernels - __start_test_kernels);
     add_string(builder, "");
     add_entry(builder, 1);
-    add_entry(builder, 8);
+    add_entry(builder, SYNTHETIC_MIDDLE_BUCKET);
     add_entry(builder, SYNTHETIC_LARGEST_BUCKET);
     PlanLevel levels[NUM_LEVELS];
     PlanKernel plan_kernels[NUM_KERNELS];

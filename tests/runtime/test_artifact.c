@@ -374,6 +374,8 @@ static void test_plan_faults(void **state) {
     FAULT(TABLE(PlanEntry, entries)[2].bucket_tokens = SYNTHETIC_CONTEXT + 1);
     FAULT(TABLE(PlanEntry, entries)[0].num_steps = 0);
     FAULT(TABLE(PlanEntry, entries)[0].num_head_steps = 100);
+    FAULT(TABLE(PlanEntry, entries)[0].repeats_head = 2);
+    FAULT(TABLE(PlanEntry, entries)[0].num_head_steps = 0); // but its head repeats
     FAULT(TABLE(PlanEntry, entries)[2].num_steps++);
     FAULT(TABLE(PlanStep, steps)[4].kernel = 5);
     FAULT(TABLE(PlanStep, steps)[4].first_buffer = (uint32_t)good->buffers.count);

@@ -96,6 +96,44 @@ static void test_bit_identical(void **state) {
     }
 }
 
+typedef struct EachRow {
+    const Fixture *fixture;
+    uint64_t num_rows;
+} EachRow;
+
+static void assert_row(void *context, uint64_t index, const float *logits) {
+    EachRow *rows = context;
+    assert_int_equal(index, rows->num_rows++);
+    assert_memory_equal(logits, rows->fixture->expected[index + 1],
+                        sizeof rows->fixture->expected[0]);
+}
+
+// The logits after every token, by entries whose head can run again and by one whose cannot.
+static void test_each_row(void **state) {
+    Fixture *fixture = *state;
+    const uint32_t chunks[] = {1, 3, 8, 9, 31, 32}, lengths[] = {1, 8, 33, 95};
+    for (uint32_t threads = 1; threads <= SYNTHETIC_MAX_THREADS; threads++) {
+        Executor *executor = open_executor(fixture, threads);
+        Session *session = session_create(executor);
+        for (size_t c = 0; c < ARRAY_LEN(chunks); c++)
+            for (size_t n = 0; n < ARRAY_LEN(lengths); n++) {
+                EachRow rows = {fixture, 0};
+                assert_int_equal(session_set_chunk(session, chunks[c], &fixture->sink), STATUS_OK);
+                assert_int_equal(session_prefill_each(session, fixture->ids, lengths[n], assert_row,
+                                                      &rows, &fixture->sink),
+                                 STATUS_OK);
+                assert_int_equal(rows.num_rows, lengths[n]);
+                assert_logits(fixture, session);
+                assert_int_equal(session_decode(session, fixture->ids[lengths[n]], &fixture->sink),
+                                 STATUS_OK);
+                assert_logits(fixture, session);
+                session_reset(session);
+            }
+        session_destroy(session);
+        executor_close(executor);
+    }
+}
+
 static void test_decode_to_the_end(void **state) {
     Fixture *fixture = *state;
     Executor *executor = open_executor(fixture, 2);
@@ -330,11 +368,17 @@ static void test_too_much_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bit_identical),   cmocka_unit_test(test_decode_to_the_end),
-        cmocka_unit_test(test_pages),           cmocka_unit_test(test_truncate),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_profile),         cmocka_unit_test(test_memory_is_the_plan),
-        cmocka_unit_test(test_too_much_memory), cmocka_unit_test(test_sampler_fits_its_plan),
+        cmocka_unit_test(test_bit_identical),
+        cmocka_unit_test(test_each_row),
+        cmocka_unit_test(test_decode_to_the_end),
+        cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_truncate),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_memory_is_the_plan),
+        cmocka_unit_test(test_too_much_memory),
+        cmocka_unit_test(test_sampler_fits_its_plan),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
