@@ -24,6 +24,7 @@ typedef enum Status {
     STATUS_LIMIT = 4,       // does not fit: memory bound, device limit
     STATUS_ENVIRONMENT = 5, // device missing, CPU lacks a feature
     STATUS_IO = 6,          // reading or writing failed
+    STATUS_FAULT = 70,      // a check of ours found a fault of ours
 } Status;
 
 // Returns from the calling function unless the expression is STATUS_OK.

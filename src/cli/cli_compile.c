@@ -1,10 +1,8 @@
 // `ingot compile`: a recipe and a model file become an artifact. What was decided is printed with
 // --dry-run or --json.
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/compiler_verbs.h"
 #include "cli/memory_table.h"
@@ -46,21 +44,14 @@ static Status check_dump_options(Cli *cli) {
     if (has_dump && !args_has(args, OPT_DUMP_DIR))
         return usage_error(&cli->sink, DIAG_U0005,
                            "a dump needs --dump-dir=DIR to be written into");
-    if (!has_dump && args_has(args, OPT_DUMP_DIR))
+    if (!has_dump && !args_has(args, OPT_VERIFY_EACH) && args_has(args, OPT_DUMP_DIR))
         return usage_error(&cli->sink, DIAG_U0005,
-                           "--dump-dir needs --dump-ir-before or --dump-ir-after");
+                           "--dump-dir needs --dump-ir-before, --dump-ir-after or --verify-each");
     bool writes = !args_has(args, OPT_DRY_RUN) && !args_has(args, OPT_EMIT_IR);
     if (writes && !args_has(args, OPT_OUTPUT))
         return usage_error(&cli->sink, DIAG_U0005,
                            "`ingot compile` needs -o FILE.ingot, or --dry-run, or --emit-ir");
     return STATUS_OK;
-}
-
-static Status make_dump_dir(Cli *cli, const char *path) {
-    if (!path || mkdir(path, 0777) == 0 || errno == EEXIST) return STATUS_OK;
-    diag_report(&cli->sink, DIAG_ERROR, DIAG_U0003, (DiagSpan){.file = path},
-                "cannot make the folder: %s", strerror(errno));
-    return STATUS_IO;
 }
 
 // ---------------------------------------------------------------- progress
@@ -204,11 +195,14 @@ Status verb_COMPILE(Cli *cli) {
         .out_ir = &ir,
         .progress = on_progress,
     };
+    ValidateOptions validate;
+    if (get_validation(cli, &validate)) options.validate = &validate;
     TRY(parse_levels(cli, &options.levels));
     CompileReport report;
     progress_begin(phase_names[COMPILE_IMPORT]);
     Status status = compile_run(&options, &cli->sink, &report);
     progress_clear();
+    if (report.is_validated) put_validation(cli, &report.validation);
     if (status == STATUS_OK) put_outcome(cli, &report, &ir);
     compile_report_deinit(&report);
     strbuf_deinit(&ir);

@@ -1,5 +1,8 @@
-// What `compile` and `opt` share: the tables of the compiler as lists, and IR text.
+// What `compile` and `opt` share: the tables of the compiler as lists, IR text, validation, dumps.
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/compiler_verbs.h"
 #include "passes/pass.h"
@@ -21,8 +24,8 @@ static void list_passes(const Cli *cli) {
     for (int i = 0; i < NUM_PASSES; i++) {
         const PassInfo *info = pass_info((PassId)i);
         if (!cli->is_json) {
-            strbuf_printf(&out, "%2d  %-18s level %u  %s\n", i + 1, info->name, info->level,
-                          info->doc);
+            strbuf_printf(&out, "%2d  %-18s level %u  %-9s  %s\n", i + 1, info->name, info->level,
+                          pass_compare_name(info->results), info->doc);
             continue;
         }
         json_begin_object(&json, NULL);
@@ -31,6 +34,7 @@ static void list_passes(const Cli *cli) {
         put_facts(&json, "needs", info->needs);
         put_facts(&json, "establishes", info->establishes);
         put_facts(&json, "destroys", info->destroys);
+        json_put_string(&json, "results", pass_compare_name(info->results));
         json_put_string(&json, "doc", info->doc);
         json_end_object(&json);
     }
@@ -39,6 +43,30 @@ static void list_passes(const Cli *cli) {
         json_end_object(&json);
     }
     put_document(&out);
+}
+
+bool get_validation(const Cli *cli, ValidateOptions *out_options) {
+    *out_options = (ValidateOptions){
+        .max_ops = (uint64_t)args_count(&cli->args, OPT_VERIFY_OPS, 0),
+        .seed = (uint64_t)args_count(&cli->args, OPT_VERIFY_SEED, 1),
+        .dump_dir = args_text(&cli->args, OPT_DUMP_DIR, NULL),
+    };
+    return args_has(&cli->args, OPT_VERIFY_EACH);
+}
+
+void put_validation(const Cli *cli, const ValidateReport *report) {
+    if (cli->is_quiet) return;
+    StrBuf text = {0};
+    validate_report_text(report, &text);
+    fputs(text.data, stderr);
+    strbuf_deinit(&text);
+}
+
+Status make_dump_dir(Cli *cli, const char *path) {
+    if (!path || mkdir(path, 0777) == 0 || errno == EEXIST) return STATUS_OK;
+    diag_report(&cli->sink, DIAG_ERROR, DIAG_U0003, (DiagSpan){.file = path},
+                "cannot make the folder: %s", strerror(errno));
+    return STATUS_IO;
 }
 
 static void list_dialects(const Cli *cli) {

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "cli/compiler_verbs.h"
+#include "compiler/validate_native.h"
 #include "ir/interp.h"
 #include "ir/parse.h"
 #include "ir/print.h"
@@ -121,6 +122,25 @@ static Status interpret(Cli *cli, IrModule *m, StrBuf *out) {
     return status;
 }
 
+static Status run_pipeline(Cli *cli, IrModule *m, const PassPipeline *pipeline) {
+    ValidateOptions options;
+    if (!get_validation(cli, &options)) return pass_pipeline_run(m, pipeline, &cli->sink);
+    NativeCode native = {.num_threads = 1};
+    options.native = native_call;
+    options.native_ctx = &native;
+    TRY(make_dump_dir(cli, options.dump_dir));
+    Validator *validator = validate_create(&options);
+    PassPipeline validated = *pipeline;
+    validated.hook = validate_hook;
+    validated.hook_ctx = validator;
+    Status status = pass_pipeline_run(m, &validated, &cli->sink);
+    ValidateReport report = validate_report(validator);
+    put_validation(cli, &report);
+    validate_destroy(validator);
+    native_deinit(&native);
+    return status;
+}
+
 // Parses one module, verifies it, runs what was asked, appends the outcome.
 static Status process(Cli *cli, const char *text, size_t len, const char *file,
                       const PassPipeline *pipeline, StrBuf *out) {
@@ -130,8 +150,7 @@ static Status process(Cli *cli, const char *text, size_t len, const char *file,
     IrVerifyOptions verify = {.level = (uint32_t)args_count(&cli->args, OPT_LEVEL, 0),
                               .allow_test_ops = true};
     Status status = ir_verify(m, &verify, &cli->sink);
-    if (status == STATUS_OK && pipeline->num_ids)
-        status = pass_pipeline_run(m, pipeline, &cli->sink);
+    if (status == STATUS_OK && pipeline->num_ids) status = run_pipeline(cli, m, pipeline);
     if (status == STATUS_OK && is_run) status = interpret(cli, m, out);
     IrPrintOptions print = {.print_locs = args_has(&cli->args, OPT_PRINT_LOCS)};
     if (status == STATUS_OK && !is_run) ir_print(m, &print, out);

@@ -3,10 +3,17 @@
 #define INGOT_CLI_COMPILER_VERBS_H
 
 #include "cli/cli.h"
+#include "passes/validate.h"
 
 // --list-passes and --list-dialects, if one is given.
 Status put_lists(Cli *cli, bool *out_is_done) MUST_USE;
 // IR text on stdout; with --json inside a document of that schema.
 void put_ir(const Cli *cli, const char *schema, const StrBuf *text);
+
+// --verify-each and its options; false: not asked for.
+bool get_validation(const Cli *cli, ValidateOptions *out_options);
+// The outcome, on stderr.
+void put_validation(const Cli *cli, const ValidateReport *report);
+Status make_dump_dir(Cli *cli, const char *path) MUST_USE;
 
 #endif

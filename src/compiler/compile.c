@@ -12,6 +12,7 @@
 #include "compiler/plan_build.h"
 #include "compiler/resume.h"
 #include "compiler/set_by.h"
+#include "compiler/validate_native.h"
 #include "compiler/weights_image.h"
 #include "ir/print.h"
 #include "recipe/import.h"
@@ -428,6 +429,25 @@ static Status compile_all(Compilation *c) {
     return STATUS_OK;
 }
 
+// compile_all with every pass validated.
+static Status compile_validated(Compilation *c) {
+    NativeCode native = {.num_threads = c->pipeline.num_threads};
+    ValidateOptions options = *c->options->validate;
+    options.native = native_call;
+    options.native_ctx = &native;
+    options.dump_dir = c->options->dump_dir;
+    c->pipeline.validator = validate_create(&options);
+    Status status = compile_all(c);
+    c->report->is_validated = true;
+    c->report->validation = validate_report(c->pipeline.validator);
+    if (c->report->validation.worst_function)
+        c->report->validation.worst_function =
+            arena_strdup(&c->report->arena, c->report->validation.worst_function);
+    validate_destroy(c->pipeline.validator);
+    native_deinit(&native);
+    return status;
+}
+
 Status compile_run(const CompileOptions *options, DiagSink *sink, CompileReport *out_report) {
     *out_report = (CompileReport){0};
     arena_init(&out_report->arena);
@@ -441,7 +461,8 @@ Status compile_run(const CompileOptions *options, DiagSink *sink, CompileReport 
                              .num_threads = options->compile_threads ? options->compile_threads
                                                                      : cpu_usable_threads()};
     Status status = pipeline_check_dumps(&c->pipeline, sink);
-    if (status == STATUS_OK) status = compile_all(c);
+    if (status == STATUS_OK)
+        status = options->validate ? compile_validated(c) : compile_all(c);
     if (c->has_plan) plan_build_deinit(&c->plan);
     weights_image_deinit(&c->image);
     if (c->inits.bytes) codegen_image_deinit(&c->inits);

@@ -5,6 +5,7 @@
 #include "abi/cpu.h"
 #include "base/diag.h"
 #include "ir/ir.h"
+#include "passes/validate.h"
 
 typedef enum CompilePhase {
     COMPILE_IMPORT,  // recipe and model read, level-1 module made
@@ -32,6 +33,9 @@ typedef struct CompileOptions {
     // and stop; 0: no.
     uint32_t emit_ir_level;
     StrBuf *out_ir;
+    // Run every function before and after every pass and compare (passes/validate.h); native and
+    // dump_dir are filled in. NULL: no.
+    const ValidateOptions *validate;
     CompileProgress progress; // may be NULL
     void *progress_ctx;
 } CompileOptions;
@@ -70,6 +74,8 @@ typedef struct CompileReport {
     uint32_t threads, context_len_tokens;
     uint64_t artifact_bytes; // 0 in a dry run
     uint64_t phase_ns[NUM_COMPILE_PHASES];
+    bool is_validated;
+    ValidateReport validation;
 } CompileReport;
 
 // Compiles. Errors leave nothing under out_path. report: initialised by the call, freed by

@@ -62,8 +62,8 @@ static Status hook(const IrModule *m, PassId id, bool is_before, void *ctx, Diag
     Pipeline *p = ctx;
     if (is_before) p->num_run++;
     if (is_wanted(is_before ? p->dump_before : p->dump_after, id))
-        return write_dump(p, m, id, is_before, sink);
-    return STATUS_OK;
+        TRY(write_dump(p, m, id, is_before, sink));
+    return p->validator ? validate_hook(m, id, is_before, p->validator, sink) : STATUS_OK;
 }
 
 Status pipeline_run_until(Pipeline *p, PassId end, DiagSink *sink) {

@@ -2,7 +2,7 @@
 #ifndef INGOT_COMPILER_PIPELINE_H
 #define INGOT_COMPILER_PIPELINE_H
 
-#include "passes/pass.h"
+#include "passes/validate.h"
 
 typedef struct Pipeline {
     IrModule *m;
@@ -12,6 +12,7 @@ typedef struct Pipeline {
     uint32_t num_run;       // passes run so far: the number of the next dump
     uint32_t num_threads;
     const char *inputs[4]; // files read, ended by NULL: never overwritten by a dump or the artifact
+    Validator *validator; // NULL: passes are not validated
 } Pipeline;
 
 // Are the passes of dump_before and dump_after known, and is there a directory to write to?

@@ -253,7 +253,7 @@ static void interp_init(Interp *in, IrModule *m, const IrInterpOptions *options,
     in->sink = sink;
     in->max_bytes = options->max_bytes ? options->max_bytes : UINT64_C(4) << 30;
     in->max_ops = options->max_ops ? options->max_ops : UINT64_MAX;
-    in->random = options->parallel_order;
+    in->random = options->parallel_order + options->noise_seed;
     in->func_of_op = ARENA_ARRAY(&in->arena, InterpFunc *, m->num_ops + 1);
     in->globals = ARENA_ARRAY(&in->arena, InterpBuffer *, m->num_ops + 1);
     in->position = ARENA_ARRAY(&in->arena, uint32_t, m->num_ops + 1);

@@ -16,8 +16,24 @@
 #define F32_TO_WORD(x)  f32_to_bits(x)
 #define F64_TO_WORD(x)  f64_to_bits(x)
 
-// One handler `run_NAME_TYPE` that computes fn(a, b, c) of the operands it has.
-#define FLOAT_HANDLER(name, TYPE, T, ARGS, fn)                                                     \
+// Half a unit in the last place of a result near 1.
+#define ROUNDING_F16  0x1p-11
+#define ROUNDING_BF16 0x1p-9
+#define ROUNDING_F32  0x1p-24
+#define ROUNDING_F64  0x1p-53
+
+// How far a result may be moved where roundings are being probed (IrInterpOptions.noise).
+static double noise_factor(Interp *in, double rounding) {
+    double unit = (double)(int64_t)(interp_random(in, UINT64_C(1) << 53)) * 0x1p-52 - 1.0;
+    return 1.0 + in->options->noise * rounding * unit;
+}
+#define NOISE_YES(TYPE, T, r)                                                                      \
+    if (in->options->noise > 0) r = (T)((double)r * noise_factor(in, ROUNDING_##TYPE))
+#define NOISE_NO(TYPE, T, r)
+
+// One handler `run_NAME_TYPE` that computes fn(a, b, c) of the operands it has; NOISE is YES for an
+// operation that rounds.
+#define FLOAT_HANDLER(name, TYPE, T, ARGS, fn, NOISE)                                              \
     static bool run_##name##_##TYPE(Interp *in, const InterpInst *inst, uint64_t *frame) {         \
         (void)in;                                                                                  \
         const uint64_t *a_ = frame + inst->src[0], *b_ = frame + inst->src[1];                     \
@@ -26,6 +42,7 @@
         (void)b_, (void)c_;                                                                        \
         LANES(inst) {                                                                              \
             T r = fn(ARGS(TYPE));                                                                  \
+            NOISE_##NOISE(TYPE, T, r);                                                             \
             r_[l] = TYPE##_TO_WORD(r);                                                             \
         }                                                                                          \
         return true;                                                                               \
@@ -35,11 +52,11 @@
 #define ARGS3(TYPE) WORD_TO_##TYPE(a_[l]), WORD_TO_##TYPE(b_[l]), WORD_TO_##TYPE(c_[l])
 
 // fn32 and fn64 are functions or macros of the operands.
-#define FLOAT_OP(name, ARGS, fn32, fn64)                                                           \
-    FLOAT_HANDLER(name, F16, float, ARGS, fn32)                                                    \
-    FLOAT_HANDLER(name, BF16, float, ARGS, fn32)                                                   \
-    FLOAT_HANDLER(name, F32, float, ARGS, fn32)                                                    \
-    FLOAT_HANDLER(name, F64, double, ARGS, fn64)
+#define FLOAT_OP(name, ARGS, fn32, fn64, NOISE)                                                    \
+    FLOAT_HANDLER(name, F16, float, ARGS, fn32, NOISE)                                             \
+    FLOAT_HANDLER(name, BF16, float, ARGS, fn32, NOISE)                                            \
+    FLOAT_HANDLER(name, F32, float, ARGS, fn32, NOISE)                                             \
+    FLOAT_HANDLER(name, F64, double, ARGS, fn64, NOISE)
 
 // NaN if any is NaN, -0 < +0.
 #define DEFINE_MIN_MAX(suffix, T)                                                                  \
@@ -88,32 +105,32 @@ static double rsqrt_f64(double a) {
     return 1.0 / sqrt(a);
 }
 
-FLOAT_OP(addf, ARGS2, add_f32, add_f64)
-FLOAT_OP(subf, ARGS2, sub_f32, sub_f64)
-FLOAT_OP(mulf, ARGS2, mul_f32, mul_f64)
-FLOAT_OP(divf, ARGS2, div_f32, div_f64)
-FLOAT_OP(maximumf, ARGS2, maximum_f32, maximum_f64)
-FLOAT_OP(minimumf, ARGS2, minimum_f32, minimum_f64)
-FLOAT_OP(maxnumf, ARGS2, maxnum_f32, maxnum_f64)
-FLOAT_OP(minnumf, ARGS2, minnum_f32, minnum_f64)
-FLOAT_OP(negf, ARGS1, -, -)
-FLOAT_OP(exp, ARGS1, expf, exp)
-FLOAT_OP(log, ARGS1, logf, log)
-FLOAT_OP(sqrt, ARGS1, sqrtf, sqrt)
-FLOAT_HANDLER(rsqrt, F16, float, ARGS1, rsqrt_f16)
-FLOAT_HANDLER(rsqrt, BF16, float, ARGS1, rsqrt_bf16)
-FLOAT_HANDLER(rsqrt, F32, float, ARGS1, rsqrt_f32)
-FLOAT_HANDLER(rsqrt, F64, double, ARGS1, rsqrt_f64)
-FLOAT_OP(tanh, ARGS1, tanhf, tanh)
-FLOAT_OP(erf, ARGS1, erff, erf)
-FLOAT_OP(sin, ARGS1, sinf, sin)
-FLOAT_OP(cos, ARGS1, cosf, cos)
-FLOAT_OP(absf, ARGS1, fabsf, fabs)
-FLOAT_OP(floor, ARGS1, floorf, floor)
-FLOAT_OP(ceil, ARGS1, ceilf, ceil)
-FLOAT_OP(roundeven, ARGS1, __builtin_rintf, __builtin_rint) // nearest even is the default mode
-FLOAT_HANDLER(fma, F32, float, ARGS3, fmaf)
-FLOAT_HANDLER(fma, F64, double, ARGS3, fma)
+FLOAT_OP(addf, ARGS2, add_f32, add_f64, YES)
+FLOAT_OP(subf, ARGS2, sub_f32, sub_f64, YES)
+FLOAT_OP(mulf, ARGS2, mul_f32, mul_f64, YES)
+FLOAT_OP(divf, ARGS2, div_f32, div_f64, YES)
+FLOAT_OP(maximumf, ARGS2, maximum_f32, maximum_f64, NO)
+FLOAT_OP(minimumf, ARGS2, minimum_f32, minimum_f64, NO)
+FLOAT_OP(maxnumf, ARGS2, maxnum_f32, maxnum_f64, NO)
+FLOAT_OP(minnumf, ARGS2, minnum_f32, minnum_f64, NO)
+FLOAT_OP(negf, ARGS1, -, -, NO)
+FLOAT_OP(exp, ARGS1, expf, exp, YES)
+FLOAT_OP(log, ARGS1, logf, log, YES)
+FLOAT_OP(sqrt, ARGS1, sqrtf, sqrt, YES)
+FLOAT_HANDLER(rsqrt, F16, float, ARGS1, rsqrt_f16, YES)
+FLOAT_HANDLER(rsqrt, BF16, float, ARGS1, rsqrt_bf16, YES)
+FLOAT_HANDLER(rsqrt, F32, float, ARGS1, rsqrt_f32, YES)
+FLOAT_HANDLER(rsqrt, F64, double, ARGS1, rsqrt_f64, YES)
+FLOAT_OP(tanh, ARGS1, tanhf, tanh, YES)
+FLOAT_OP(erf, ARGS1, erff, erf, YES)
+FLOAT_OP(sin, ARGS1, sinf, sin, YES)
+FLOAT_OP(cos, ARGS1, cosf, cos, YES)
+FLOAT_OP(absf, ARGS1, fabsf, fabs, NO)
+FLOAT_OP(floor, ARGS1, floorf, floor, NO)
+FLOAT_OP(ceil, ARGS1, ceilf, ceil, NO)
+FLOAT_OP(roundeven, ARGS1, __builtin_rintf, __builtin_rint, NO) // nearest even is the default mode
+FLOAT_HANDLER(fma, F32, float, ARGS3, fmaf, YES)
+FLOAT_HANDLER(fma, F64, double, ARGS3, fma, YES)
 
 #define ROW(kind, name)                                                                            \
     [kind] = {[IR_TYPE_F16] = run_##name##_F16,                                                    \

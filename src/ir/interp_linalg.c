@@ -1,6 +1,8 @@
 // Structured operations: for every point of the loops, in lexicographic order, read the operands,
 // run the body, write the outputs. Named ones run a body built here from the same scalar operations
 // as their generic form. Byte positions are carried along incrementally where the maps are linear.
+#include <math.h>
+
 #include "ir/interp_decoders.h"
 
 typedef struct LinalgOperand {
@@ -23,6 +25,7 @@ typedef struct LinalgOp {
     // acc + a * b in f32, the inner loop of contractions
     bool is_f32_contraction;
     bool has_nonlinear;
+    bool is_weight_product; // ingot.contract = "weights"
 } LinalgOp;
 
 // One run of the op.
@@ -214,7 +217,7 @@ static bool advance(LinalgRun *run, uint32_t loop) {
 
 static bool run_loops(LinalgRun *run) {
     const LinalgOp *info = run->info;
-    bool is_fast = info->is_f32_contraction && info->num_loops;
+    bool is_fast = info->is_f32_contraction && info->num_loops && !(run->in->options->noise > 0);
     for (uint32_t o = 0; o < info->num_operands; o++) is_fast = is_fast && !run->is_tracked[o];
     if (!is_fast) {
         do {
@@ -263,18 +266,56 @@ static void settle_outputs(LinalgRun *run) {
     }
 }
 
+// A copy of the first operand, dense f32 [rows, blocks, block] or [rows, columns], whose elements are
+// moved by as much as storing them in the narrow type would (IrInterpOptions.operand_noise). False:
+// no room.
+static bool move_operand(LinalgRun *run, InterpView *copy) {
+    Interp *in = run->in;
+    const LinalgOperand *operand = &run->info->operands[0];
+    const InterpView *view = run->views[0];
+    uint32_t rank = operand->rank;
+    memcpy(copy->dims, view->dims, 2 * rank * sizeof *copy->dims);
+    if (!interp_tensor_new(in, run->op, copy, rank, operand->elem_bytes, true) ||
+        !interp_view_copy(in, run->op, view, copy, rank, operand->elem_bytes))
+        return false;
+    bool is_int8 = str_equal(in->options->operand_noise, "int8");
+    int64_t block = rank ? copy->dims[rank - 1] : 1;
+    float *data = (float *)(void *)copy->buffer->data;
+    for (uint64_t at = 0; block > 0 && at < copy->buffer->len_bytes / 4; at += (uint64_t)block) {
+        float largest = 0;
+        for (int64_t i = 0; i < block; i++) largest = fmaxf(largest, fabsf(data[at + (uint64_t)i]));
+        for (int64_t i = 0; i < block; i++) {
+            float unit = (float)interp_random(in, 1 << 24) * 0x1p-23f - 1.0f;
+            float *x = &data[at + (uint64_t)i];
+            *x += unit * (is_int8 ? largest / 254.0f : fabsf(*x) * 0x1p-8f);
+        }
+    }
+    run->views[0] = copy;
+    return true;
+}
+
+static bool run_loops_of(LinalgRun *run) {
+    bool is_empty;
+    if (!prepare(run, &is_empty)) return false;
+    if (is_empty) return true;
+    if (!run_loops(run)) return false;
+    settle_outputs(run);
+    return true;
+}
+
 static bool run_structured(Interp *in, const InterpInst *inst, uint64_t *frame) {
     LinalgRun run = {.in = in, .op = inst->op, .info = inst->info, .frame = frame};
     for (uint32_t o = 0; o < run.info->num_operands; o++) {
         const LinalgOperand *operand = &run.info->operands[o];
         if (operand->is_shaped) run.views[o] = interp_view(frame, operand->slot);
     }
-    bool is_empty;
-    if (!take_outputs(&run) || !prepare(&run, &is_empty)) return false;
-    if (is_empty) return true;
-    if (!run_loops(&run)) return false;
-    settle_outputs(&run);
-    return true;
+    if (!take_outputs(&run)) return false;
+    if (!run.info->is_weight_product || !in->options->operand_noise) return run_loops_of(&run);
+    uint64_t words[INTERP_VIEW_WORDS + 2 * INTERP_MAX_RANK] = {0};
+    InterpView *moved = interp_view(words, 0);
+    bool is_good = move_operand(&run, moved) && run_loops_of(&run);
+    if (moved->buffer) interp_buffer_unref(in, moved->buffer);
+    return is_good;
 }
 
 // ---------------------------------------------------------------- bodies of named ops
@@ -435,6 +476,10 @@ bool interp_decode_structured(InterpDecoder *d, const IrOp *op) {
         build_named_body(d, op, info);
     else if (!decode_region(d, op, info))
         return false;
+    const IrAttr *contract = ir_op_attr(op, "ingot.contract");
+    info->is_weight_product = contract && contract->kind == IR_ATTR_STRING &&
+                              str_equal(contract->str, "weights") &&
+                              info->operands[0].mem == INTERP_MEM_F32;
     if (op->num_results) {
         info->results = INTERP_ARRAY(d, uint32_t, op->num_results);
         for (uint32_t i = 0; i < op->num_results; i++) info->results[i] = interp_result(d, op, i);

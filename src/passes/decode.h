@@ -4,6 +4,7 @@
 #ifndef INGOT_PASSES_DECODE_H
 #define INGOT_PASSES_DECODE_H
 
+#include "abi/quant.h"
 #include "passes/build.h"
 
 typedef struct Decode {
@@ -30,6 +31,9 @@ typedef struct DecodedPlanes {
     uint32_t code_max;
 } DecodedPlanes;
 DecodedPlanes decode_split(IrModule *m, const Decode *decode);
+
+// The text of the function that decodes a weight [rows, elems] of a block format from its planes.
+void lower_quant_decode_text(const QuantInfo *info, int64_t rows, int64_t elems, StrBuf *out);
 
 // Largest unsigned value of an integer expression of at most 32 bits.
 uint32_t decode_unsigned_max(const IrValue *value);

@@ -8,8 +8,8 @@
 #define F(fact) (1u << FACT_##fact)
 
 static const PassInfo passes[NUM_PASSES] = {
-#define PASS(id, name, level, needs, establishes, destroys, doc)                                   \
-    {name, doc, level, needs, establishes, destroys, pass_##id},
+#define PASS(id, name, level, needs, establishes, destroys, results, doc)                          \
+    {name, doc, level, needs, establishes, destroys, COMPARE_##results, pass_##id},
 #include "passes/passes.def"
 #undef PASS
 };
@@ -20,11 +20,21 @@ static const char *const fact_names[NUM_PASS_FACTS] = {
 #undef FACT
 };
 
+static const char *const compare_names[NUM_PASS_COMPARES] = {
+#define COMPARE(id, name, meaning) name,
+#include "passes/compare.def"
+#undef COMPARE
+};
+
 const PassInfo *pass_info(PassId id) {
     return &passes[id];
 }
 const char *pass_fact_name(PassFact fact) {
     return fact_names[fact];
+}
+
+const char *pass_compare_name(PassCompare compare) {
+    return compare_names[compare];
 }
 
 bool pass_find(const char *name, PassId *out_id) {

@@ -16,6 +16,7 @@
 #include "ir/parse.h"
 #include "passes/build.h"
 #include "passes/dce.h"
+#include "passes/decode.h"
 #include "passes/pass.h"
 
 static bool is_func(const IrOp *op) {
@@ -77,12 +78,16 @@ static void fill_template(const char *text, int64_t rows, int64_t blocks, int64_
     }
 }
 
+void lower_quant_decode_text(const QuantInfo *info, int64_t rows, int64_t elems, StrBuf *out) {
+    fill_template(info->decode_ir, rows, elems / info->block_elems, elems, out);
+}
+
 // The decoding function of a format for a weight of this shape, parsed into m (unlinked).
 static Status decode_function(IrModule *m, const QuantInfo *info, const IrType *weight,
                               DiagSink *sink, IrOp **out_func) {
     StrBuf text = {0};
     int64_t rows = weight->shape[0], elems = weight->shape[1];
-    fill_template(info->decode_ir, rows, elems / info->block_elems, elems, &text);
+    lower_quant_decode_text(info, rows, elems, &text);
     char *copy = arena_strndup(&m->arena, text.data, text.len);
     size_t len = text.len;
     strbuf_deinit(&text);

@@ -16,8 +16,16 @@ typedef enum PassFact {
     NUM_PASS_FACTS
 } PassFact;
 
+// How results compare before and after a pass.
+typedef enum PassCompare {
+#define COMPARE(id, name, meaning) COMPARE_##id,
+#include "passes/compare.def"
+#undef COMPARE
+    NUM_PASS_COMPARES
+} PassCompare;
+
 typedef enum PassId {
-#define PASS(id, name, level, needs, establishes, destroys, doc) PASS_##id,
+#define PASS(id, name, level, needs, establishes, destroys, results, doc) PASS_##id,
 #include "passes/passes.def"
 #undef PASS
     NUM_PASSES
@@ -29,12 +37,14 @@ typedef struct PassInfo {
     const char *name, *doc;
     uint32_t level;                        // of the module afterwards
     uint32_t needs, establishes, destroys; // bits 1 << PassFact
+    PassCompare results;
     PassFn run;
 } PassInfo;
 
 const PassInfo *pass_info(PassId id);
 bool pass_find(const char *name, PassId *out_id);
 const char *pass_fact_name(PassFact fact);
+const char *pass_compare_name(PassCompare compare);
 
 // Called around every pass; is_before is true before it ran.
 typedef Status (*PassHook)(const IrModule *m, PassId id, bool is_before, void *ctx, DiagSink *sink);
@@ -79,7 +89,7 @@ Status pass_config_read(const IrModule *m, DiagSink *sink, PassConfig *out_confi
 // CPU level a module is being compiled for: module attribute `ingot.target` = level name.
 Status pass_target_read(const IrModule *m, DiagSink *sink, CpuLevel *out_level) MUST_USE;
 
-#define PASS(id, name, level, needs, establishes, destroys, doc)                                   \
+#define PASS(id, name, level, needs, establishes, destroys, results, doc)                          \
     Status pass_##id(IrModule *m, DiagSink *sink) MUST_USE;
 #include "passes/passes.def"
 #undef PASS

@@ -1,0 +1,462 @@
+// The comparison of a module's functions before and after a pass; see validate.h.
+#include "passes/validate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/float16.h"
+#include "ir/print.h"
+#include "passes/validate_internal.h"
+
+// Where roundings are moved by NOISE_ROUNDINGS in each of NUM_NOISE_RUNS, results spread further
+// than an evaluation with other roundings differs; the factor leaves room for what few runs miss.
+// A difference outside is looked at again with more runs: a rounding to an integer may fall the
+// other way once in thousands.
+enum { NUM_NOISE_RUNS = 4, NUM_MORE_RUNS = 24, SPREAD_FACTOR = 4 };
+#define NOISE_ROUNDINGS 8.0
+
+static const char *const skip_reasons[NUM_VALIDATE_SKIPS] = {
+    [VALIDATE_SKIP_OPS] = "too many operations",
+    [VALIDATE_SKIP_BYTES] = "inputs too large",
+    [VALIDATE_SKIP_NEW] = "new, compared in its callers",
+    [VALIDATE_SKIP_INPUTS] = "no valid inputs",
+    [VALIDATE_SKIP_NATIVE] = "code for another processor",
+};
+const char *validate_skip_reason(ValidateSkip skip) {
+    return skip_reasons[skip];
+}
+
+Validator *validate_create(const ValidateOptions *options) {
+    Validator *v = base_alloc(1, sizeof *v);
+    arena_init(&v->arena);
+    v->options = *options;
+    if (!v->options.max_ops) v->options.max_ops = VALIDATE_MAX_OPS;
+    if (!v->options.max_bytes) v->options.max_bytes = VALIDATE_MAX_BYTES;
+    return v;
+}
+
+void validate_destroy(Validator *v) {
+    if (!v) return;
+    snapshot_free(&v->before);
+    arena_deinit(&v->arena);
+    free(v->specs);
+    free(v->params);
+    free(v);
+}
+
+ValidateReport validate_report(const Validator *v) {
+    return v->report;
+}
+
+void validate_report_text(const ValidateReport *r, StrBuf *out) {
+    strbuf_printf(out, "verify-each: %u passes, %u functions compared in %u runs, %u unchanged",
+                  r->num_passes, r->num_compared, r->num_runs, r->num_unchanged);
+    for (int i = 0; i < NUM_VALIDATE_SKIPS; i++)
+        if (r->num_skipped[i])
+            strbuf_printf(out, ", %u skipped: %s", r->num_skipped[i], skip_reasons[i]);
+    if (r->worst_pass)
+        strbuf_printf(out, "; worst difference %.2g of its bound (%s, @%s)\n", r->worst,
+                      r->worst_pass, r->worst_function);
+    else
+        strbuf_puts(out, "; all results equal to the bit\n");
+}
+
+// ---------------------------------------------------------------- elements
+
+static double element(const CallValue *value, uint64_t i) {
+    const IrType *type = ir_type_elem(value->type);
+    uint64_t bits = value->bits;
+    if (value->data) {
+        bits = 0;
+        memcpy(&bits, (uint8_t *)value->data + i * ir_type_bytes(type), ir_type_bytes(type));
+    }
+    float narrow;
+    double wide;
+    switch (type->kind) {
+    case IR_TYPE_F16: return (double)f16_to_f32((uint16_t)bits);
+    case IR_TYPE_BF16: return (double)bf16_to_f32((uint16_t)bits);
+    case IR_TYPE_F32: memcpy(&narrow, &bits, sizeof narrow); return (double)narrow;
+    case IR_TYPE_F64: memcpy(&wide, &bits, sizeof wide); return wide;
+    default: {
+        uint32_t shift = 64 - MIN(ir_type_bits(type), 64u);
+        return (double)((int64_t)(bits << shift) >> shift);
+    }
+    }
+}
+
+static uint64_t num_elements(const CallValue *value) {
+    return value->data ? value->len_bytes / ir_type_bytes(value->type->elem) : 1;
+}
+
+static uint64_t row_len(const CallValue *value) {
+    const IrType *type = value->type;
+    return value->data && type->rank ? (uint64_t)MAX(type->shape[type->rank - 1], 1) : 1;
+}
+
+static bool same_shape(const CallValue *a, const CallValue *b) {
+    const IrType *x = a->type, *y = b->type;
+    if (!x || !y || !a->data != !b->data) return false;
+    if (!a->data) return x->kind == y->kind;
+    if (x->rank != y->rank || x->elem->kind != y->elem->kind || a->len_bytes != b->len_bytes)
+        return false;
+    return memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) == 0;
+}
+
+static bool same_bits(const CallValue *a, const CallValue *b) {
+    return a->data ? memcmp(a->data, b->data, a->len_bytes) == 0 : a->bits == b->bits;
+}
+
+// ---------------------------------------------------------------- bounds
+
+// Per result the largest change of each element over some runs with noise.
+typedef struct Spread {
+    double *of[64];
+    uint32_t num;
+} Spread;
+
+static void spread_free(Spread *spread) {
+    for (uint32_t r = 0; r < spread->num; r++) free(spread->of[r]);
+    spread->num = 0;
+}
+
+static void spread_add(Spread *spread, const RunResults *base, const RunResults *moved) {
+    for (uint32_t r = 0; r < base->num_values && r < ARRAY_LEN(spread->of); r++) {
+        uint64_t n = num_elements(&base->values[r]);
+        if (r == spread->num) spread->of[spread->num++] = base_alloc(n + 1, sizeof(double));
+        if (num_elements(&moved->values[r]) != n) continue;
+        for (uint64_t i = 0; i < n; i++) {
+            double d = fabs(element(&moved->values[r], i) - element(&base->values[r], i));
+            if (d > spread->of[r][i]) spread->of[r][i] = d; // NaN is none
+        }
+    }
+}
+
+typedef struct Pair {
+    Validator *v;
+    Snapshot *before;
+    Snapshot *after;
+    const Call *a, *b;
+    const IrModule *native;
+    const PassInfo *pass;
+    int64_t tokens;
+    PassCompare compare;
+    RunResults base, got;
+} Pair;
+
+static void add_runs(Pair *p, Spread *spread, uint32_t first, uint32_t last) {
+    for (uint32_t i = first; i < last; i++) {
+        Noise noise = {.roundings = NOISE_ROUNDINGS, .seed = i + 1};
+        if (p->compare == COMPARE_PRECISION) noise.operands = p->v->activations;
+        RunResults moved;
+        validate_run(p->v, p->before, p->a, NULL, p->tokens, &noise, &moved);
+        if (moved.status == RUN_OK) spread_add(spread, &p->base, &moved);
+        validate_results_free(&moved);
+    }
+}
+
+// The largest difference as a part of its bound: SPREAD_FACTOR times the largest spread in the
+// element's row. Infinite where a number is none on one side only.
+static double worst_ratio(const Pair *p, const Spread *spread, uint32_t *out_result,
+                          uint64_t *out_at) {
+    double worst = 0;
+    for (uint32_t r = 0; r < p->base.num_values && r < spread->num; r++) {
+        const CallValue *x = &p->base.values[r], *y = &p->got.values[r];
+        uint64_t n = num_elements(x), row = row_len(x);
+        double bound = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            if (i % row == 0) {
+                bound = 0;
+                for (uint64_t k = i; k < i + row && k < n; k++)
+                    bound = fmax(bound, spread->of[r][k]);
+                bound *= SPREAD_FACTOR;
+            }
+            double a = element(x, i), b = element(y, i), ratio = 0;
+            if (isnan(a) != isnan(b) || (isinf(a) || isinf(b) ? a != b && !isnan(a) : false))
+                ratio = INFINITY;
+            else if (a != b && !isnan(a))
+                ratio = fabs(a - b) / bound; // infinite for a bound of 0
+            if (ratio <= worst) continue;
+            worst = ratio;
+            *out_result = r;
+            *out_at = i;
+        }
+    }
+    return worst;
+}
+
+// ---------------------------------------------------------------- one pair of runs
+
+static Status report_difference(Pair *p, DiagSink *sink, const char *what) {
+    Status status = diag_error(sink, DIAG_P0050, ir_loc_span(p->b ? p->b->func->loc : NULL),
+                               "pass %s changes the results of @%s", p->pass->name, p->a->name);
+    (void)status;
+    diag_evidence(sink, "%lld tokens, seed %llu, results declared to be within \"%s\": %s",
+                  (long long)p->tokens, (unsigned long long)p->v->options.seed,
+                  pass_compare_name(p->compare), what);
+    if (p->v->options.dump_dir)
+        diag_write(sink, "ingot opt --run on the modules %s/%02u-%s-%s-*.mlir",
+                   p->v->options.dump_dir, p->v->pass_number, p->pass->name, p->a->name);
+    else
+        diag_write(sink, "--dump-dir=DIR, for the modules before and after with these inputs");
+    validate_write_counterexample(p->v, p->before, p->a, p->after, p->b, p->tokens,
+                                  p->pass->name, sink);
+    return STATUS_FAULT;
+}
+
+static Status report_element(Pair *p, DiagSink *sink, uint32_t result, uint64_t at, double ratio) {
+    char what[256];
+    snprintf(what, sizeof what, "result %u, element %llu: %.9g before, %.9g after, %.3g of the bound",
+             result, (unsigned long long)at, element(&p->base.values[result], at),
+             element(&p->got.values[result], at), ratio);
+    return report_difference(p, sink, what);
+}
+
+static Status compare_within(Pair *p, DiagSink *sink) {
+    Spread spread = {0};
+    uint32_t result = 0;
+    uint64_t at = 0;
+    add_runs(p, &spread, 0, NUM_NOISE_RUNS);
+    double ratio = worst_ratio(p, &spread, &result, &at);
+    if (!(ratio <= 1)) {
+        add_runs(p, &spread, NUM_NOISE_RUNS, NUM_MORE_RUNS);
+        ratio = worst_ratio(p, &spread, &result, &at);
+    }
+    spread_free(&spread);
+    ValidateReport *report = &p->v->report;
+    if (ratio > report->worst) {
+        report->worst = ratio;
+        report->worst_pass = p->pass->name;
+        report->worst_function = arena_strdup(&p->v->arena, p->a->name);
+    }
+    return ratio <= 1 ? STATUS_OK : report_element(p, sink, result, at, ratio);
+}
+
+static Status compare_results(Pair *p, DiagSink *sink) {
+    if (p->base.num_values != p->got.num_values)
+        return report_difference(p, sink, "another number of results");
+    bool is_same = true;
+    for (uint32_t r = 0; r < p->base.num_values; r++) {
+        const CallValue *x = &p->base.values[r], *y = &p->got.values[r];
+        if (!same_shape(x, y)) return report_difference(p, sink, "a result of another shape");
+        is_same &= same_bits(x, y);
+    }
+    if (is_same) return STATUS_OK;
+    if (p->compare != COMPARE_BITS) return compare_within(p, sink);
+    for (uint32_t r = 0; r < p->base.num_values; r++) {
+        const CallValue *x = &p->base.values[r], *y = &p->got.values[r];
+        uint32_t bytes = ir_type_bytes(ir_type_elem(x->type));
+        if (same_bits(x, y)) continue;
+        uint64_t i = 0;
+        while (x->data && memcmp((uint8_t *)x->data + i * bytes, (uint8_t *)y->data + i * bytes,
+                                 bytes) == 0)
+            i++;
+        return report_element(p, sink, r, i, INFINITY);
+    }
+    return STATUS_OK;
+}
+
+typedef enum PairOutcome { PAIR_COMPARED, PAIR_SKIPPED } PairOutcome;
+
+static Status run_pair(Pair *p, DiagSink *sink, PairOutcome *out_outcome, ValidateSkip *out_skip) {
+    *out_outcome = PAIR_SKIPPED;
+    Status status = STATUS_OK;
+    validate_run(p->v, p->before, p->a, NULL, p->tokens, NULL, &p->base);
+    if (p->base.status == RUN_OK)
+        validate_run(p->v, p->native ? p->before : p->after, p->native ? p->a : p->b, p->native,
+                     p->tokens, NULL, &p->got);
+    RunStatus worse = p->base.status != RUN_OK ? p->base.status : p->got.status;
+    switch (worse) {
+    case RUN_OK:
+        *out_outcome = PAIR_COMPARED;
+        p->v->report.num_runs++;
+        status = compare_results(p, sink);
+        break;
+    case RUN_TOO_MANY_OPS: *out_skip = VALIDATE_SKIP_OPS; break;
+    case RUN_TOO_MANY_BYTES: *out_skip = VALIDATE_SKIP_BYTES; break;
+    case RUN_NO_NATIVE: *out_skip = VALIDATE_SKIP_NATIVE; break;
+    case RUN_FAULT:
+        *out_skip = VALIDATE_SKIP_INPUTS;
+        if (p->base.status == RUN_OK) status = report_difference(p, sink, p->got.fault);
+        break;
+    }
+    validate_results_free(&p->base);
+    validate_results_free(&p->got);
+    return status;
+}
+
+// ---------------------------------------------------------------- functions
+
+// Do both take the same values? Parameters may be split, stacked and laid out.
+static bool arguments_match(const Call *a, const Call *b) {
+    for (uint32_t i = 0; i < b->num_args; i++) {
+        const CallArg *arg = &b->args[i];
+        if (arg->role != ARG_INPUT || arg->param || str_has_prefix(arg->key, "cache ")) continue;
+        bool is_there = false;
+        for (uint32_t j = 0; j < a->num_args; j++)
+            is_there |= a->args[j].role == ARG_INPUT && str_equal(a->args[j].key, arg->key);
+        if (!is_there) return false;
+    }
+    return true;
+}
+
+static bool same_type(const IrType *x, const IrType *y) {
+    if (x->kind != y->kind || x->rank != y->rank) return false;
+    if (!ir_type_is_shaped(x)) return ir_type_bits(x) == ir_type_bits(y);
+    return memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) == 0 && same_type(x->elem, y->elem);
+}
+
+// The argument of a that has the place of argument number `at` of b, tensors and scalars counted
+// apart; NULL: none of its type and role.
+static const CallArg *counterpart(const Call *a, const Call *b, uint32_t at) {
+    bool is_shaped = ir_type_is_shaped(b->args[at].type);
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < at; i++) place += ir_type_is_shaped(b->args[i].type) == is_shaped;
+    for (uint32_t i = 0; i < a->num_args; i++) {
+        const CallArg *arg = &a->args[i];
+        if (ir_type_is_shaped(arg->type) != is_shaped || place-- > 0) continue;
+        return arg->role == b->args[at].role && same_type(arg->type, b->args[at].type) ? arg : NULL;
+    }
+    return NULL;
+}
+
+// A function that became a kernel names its arguments otherwise and passes numbers last: where
+// nothing else about them changed, they are what they were.
+static bool adopt_arguments(const Call *a, Call *b) {
+    if (a->num_args != b->num_args) return false;
+    for (uint32_t i = 0; i < b->num_args; i++)
+        if (!counterpart(a, b, i)) return false;
+    for (uint32_t i = 0; i < b->num_args; i++) {
+        const CallArg *from = counterpart(a, b, i);
+        b->args[i].key = from->key;
+        b->args[i].param = from->param;
+        b->args[i].cache = from->cache;
+    }
+    return true;
+}
+
+static bool is_long_known(Validator *v, const Call *call, uint32_t level, bool add) {
+    const char *key = arena_printf(&v->arena, "%u %s", level, call->name);
+    for (uint32_t i = 0; i < v->num_long; i++)
+        if (str_equal(v->long_names[i], key)) return true;
+    if (add && v->num_long < ARRAY_LEN(v->long_names)) v->long_names[v->num_long++] = key;
+    return false;
+}
+
+// Every number of tokens both can be run with.
+static Status compare_function(Pair *p, DiagSink *sink) {
+    Validator *v = p->v;
+    const Call *b = p->native ? p->a : p->b;
+    bool counts = p->a->is_dynamic || b->is_dynamic || p->a->has_valid || b->has_valid;
+    uint32_t num_compared = 0;
+    ValidateSkip skip = VALIDATE_SKIP_INPUTS;
+    if (is_long_known(v, p->a, p->pass->level, false)) {
+        v->report.num_skipped[VALIDATE_SKIP_OPS]++;
+        return STATUS_OK;
+    }
+    int64_t below = 0; // the bucket before b's
+    for (uint32_t i = 0; i < v->num_buckets; i++)
+        if (v->buckets[i] < b->bucket) below = v->buckets[i];
+    for (uint32_t i = 0; i < (counts ? v->num_tokens : 1); i++) {
+        p->tokens = counts ? v->tokens[i] : v->tokens[v->num_tokens - 1];
+        if (counts && b->bucket && (p->tokens > b->bucket || p->tokens <= below)) continue;
+        PairOutcome outcome;
+        TRY(run_pair(p, sink, &outcome, &skip));
+        num_compared += outcome == PAIR_COMPARED;
+        if (outcome == PAIR_SKIPPED && skip == VALIDATE_SKIP_OPS) {
+            if (!num_compared) (void)is_long_known(v, p->a, p->pass->level, true);
+            break;
+        }
+    }
+    if (num_compared)
+        v->report.num_compared++;
+    else
+        v->report.num_skipped[skip]++;
+    return STATUS_OK;
+}
+
+static void print_function(const IrModule *m, const IrOp *func, StrBuf *out, int depth) {
+    ir_print_op(m, func, out);
+    if (depth > 16) return;
+    FOR_EACH_OP(op, ir_func_body(func)) {
+        const IrOp *callee = op->kind == IR_FUNC_CALL ? ir_call_callee(m, op) : NULL;
+        if (callee && ir_func_body(callee)) print_function(m, callee, out, depth + 1);
+    }
+}
+
+static bool is_unchanged(const Pair *p) {
+    StrBuf a = {0}, b = {0};
+    print_function(p->before->m, p->a->func, &a, 0);
+    print_function(p->after->m, p->b->func, &b, 0);
+    bool is_same = a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+    strbuf_deinit(&a);
+    strbuf_deinit(&b);
+    return is_same;
+}
+
+static Status compare_modules(Validator *v, Snapshot *after, const PassInfo *pass,
+                              PassCompare compare, DiagSink *sink) {
+    for (uint32_t i = 0; i < after->num_calls; i++) {
+        Call *b = &after->calls[i];
+        const Call *a = snapshot_find(&v->before, b->name);
+        if (!a) a = snapshot_find(&v->before, validate_base_name(v, b->name));
+        if (!a) {
+            v->report.num_skipped[VALIDATE_SKIP_NEW]++;
+            continue;
+        }
+        Pair pair = {.v = v,
+                     .before = &v->before,
+                     .after = after,
+                     .a = a,
+                     .b = b,
+                     .pass = pass,
+                     .compare = compare};
+        if (is_unchanged(&pair))
+            v->report.num_unchanged++;
+        else if (!arguments_match(a, b) && !adopt_arguments(a, b))
+            v->report.num_skipped[VALIDATE_SKIP_INPUTS]++;
+        else
+            TRY(compare_function(&pair, sink));
+    }
+    return STATUS_OK;
+}
+
+// Functions that have become machine code.
+static Status compare_native(Validator *v, Snapshot *after, const IrModule *m, const PassInfo *pass,
+                             PassCompare compare, DiagSink *sink) {
+    for (uint32_t i = 0; i < v->before.num_calls; i++) {
+        const Call *a = &v->before.calls[i];
+        const IrOp *lowered = ir_symbol_find(m, a->name);
+        if (!a->is_kernel || !lowered || lowered->kind != IR_LLVM_FUNC) continue;
+        Pair pair = {.v = v,
+                     .before = &v->before,
+                     .after = after,
+                     .a = a,
+                     .native = m,
+                     .pass = pass,
+                     .compare = compare};
+        TRY(compare_function(&pair, sink));
+    }
+    return STATUS_OK;
+}
+
+Status validate_hook(const IrModule *m, PassId id, bool is_before, void *ctx, DiagSink *sink) {
+    Validator *v = ctx;
+    const PassInfo *pass = pass_info(id);
+    if (is_before) {
+        snapshot_free(&v->before);
+        snapshot_take(v, m, &v->before);
+        return STATUS_OK;
+    }
+    Snapshot after;
+    snapshot_take(v, m, &after);
+    PassCompare compare = pass->results;
+    if (compare == COMPARE_PRECISION && str_equal(v->activations, "f32")) compare = COMPARE_BITS;
+    v->report.num_passes++;
+    v->pass_number++;
+    Status status = compare_modules(v, &after, pass, compare, sink);
+    if (status == STATUS_OK) status = compare_native(v, &after, m, pass, compare, sink);
+    snapshot_free(&after);
+    return status;
+}
