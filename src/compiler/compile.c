@@ -461,8 +461,7 @@ Status compile_run(const CompileOptions *options, DiagSink *sink, CompileReport 
                              .num_threads = options->compile_threads ? options->compile_threads
                                                                      : cpu_usable_threads()};
     Status status = pipeline_check_dumps(&c->pipeline, sink);
-    if (status == STATUS_OK)
-        status = options->validate ? compile_validated(c) : compile_all(c);
+    if (status == STATUS_OK) status = options->validate ? compile_validated(c) : compile_all(c);
     if (c->has_plan) plan_build_deinit(&c->plan);
     weights_image_deinit(&c->image);
     if (c->inits.bytes) codegen_image_deinit(&c->inits);

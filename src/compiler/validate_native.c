@@ -18,8 +18,8 @@ static void compile(NativeCode *code, const IrModule *m) {
     CpuLevel level;
     bool can_run = pass_target_read(m, &quiet, &level) == STATUS_OK &&
                    cpu_level_runs(cpu_host_features(), cpu_level_info(level));
-    if (can_run && codegen_compile(m, level, MAX(code->num_threads, 1u), &quiet, &code->image) ==
-                       STATUS_OK) {
+    if (can_run &&
+        codegen_compile(m, level, MAX(code->num_threads, 1u), &quiet, &code->image) == STATUS_OK) {
         if (codegen_image_map(&code->image, &quiet, &code->base) != STATUS_OK) code->base = NULL;
     }
     diag_sink_deinit(&quiet);

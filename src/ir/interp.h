@@ -22,10 +22,10 @@ typedef struct IrInterpOptions {
     StrBuf *print_output;    // what the test driver's print calls write; NULL = refuse them
     uint32_t parallel_order; // of scf.parallel/forall: 0 program, 1 reverse, else seed of a shuffle
     // Probing: every float result that was rounded is moved by up to `noise` roundings, at random,
-    // so that a few runs show how far rounding carries (stochastic arithmetic; Vignes, "A stochastic
-    // arithmetic for reliable scientific computation", 1993). Operands of products with weights
-    // (ingot.contract = "weights") move as far as storing them as operand_noise says would do:
-    // NULL, "int8" (a 254th of the largest of a block) or "bf16".
+    // so that a few runs show how far rounding carries (stochastic arithmetic; Vignes, "A
+    // stochastic arithmetic for reliable scientific computation", 1993). Operands of products with
+    // weights (ingot.contract = "weights") move as far as storing them as operand_noise says would
+    // do: NULL, "int8" (a 254th of the largest of a block) or "bf16".
     double noise;
     uint64_t noise_seed;
     const char *operand_noise;

@@ -266,9 +266,9 @@ static void settle_outputs(LinalgRun *run) {
     }
 }
 
-// A copy of the first operand, dense f32 [rows, blocks, block] or [rows, columns], whose elements are
-// moved by as much as storing them in the narrow type would (IrInterpOptions.operand_noise). False:
-// no room.
+// A copy of the first operand, dense f32 [rows, blocks, block] or [rows, columns], whose elements
+// are moved by as much as storing them in the narrow type would (IrInterpOptions.operand_noise).
+// False: no room.
 static bool move_operand(LinalgRun *run, InterpView *copy) {
     Interp *in = run->in;
     const LinalgOperand *operand = &run->info->operands[0];

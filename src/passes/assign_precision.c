@@ -17,6 +17,7 @@
 
 #include "passes/contraction.h"
 #include "passes/dce.h"
+#include "passes/mutate.h"
 #include "passes/pass.h"
 
 typedef struct Quantised {
@@ -65,8 +66,8 @@ static void build_quantise(Builder *b, Quantised *q) {
     yield1(&body, build_binary(&body, IR_ARITH_MAXIMUMF, magnitude, body.block->args[1]));
 
     q->xs = rowwise(b, 1, &amax, per_block, &body);
-    yield1(&body,
-           build_binary(&body, IR_ARITH_DIVF, body.block->args[0], build_float(&body, 127.0, f32)));
+    IrValue *largest = build_float(&body, MUTATED(QUANTISE_SCALE) ? 64.0 : 127.0, f32);
+    yield1(&body, build_binary(&body, IR_ARITH_DIVF, body.block->args[0], largest));
 
     IrValue *inverse = rowwise(b, 1, &amax, per_block, &body);
     IrValue *zero = build_float(&body, 0.0, f32);

@@ -10,6 +10,7 @@
 // tensor.insert_slice and passed through scf.for, calls and returns. Needs: inlined.  Keeps: all.
 // Exact.
 #include "passes/build.h"
+#include "passes/mutate.h"
 #include "passes/pass.h"
 
 static const uint32_t key_order[] = {0, 2, 3, 1},
@@ -73,6 +74,7 @@ static void bind_use(Bind *bind, IrOp *op, uint32_t operand, const uint32_t *ord
     case IR_TENSOR_EXTRACT: {
         IrValue *indices[4];
         for (uint32_t i = 0; i < 4; i++) indices[i] = ir_op_operand(op, 1 + order[i]);
+        if (MUTATED(CACHE_AXES)) indices[2] = ir_op_operand(op, 1 + order[3]);
         for (uint32_t i = 0; i < 4; i++) ir_op_set_operand(op, 1 + i, indices[i]);
         return;
     }

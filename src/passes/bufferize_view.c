@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "passes/mutate.h"
+
 const IrType *buf_memref_type(IrModule *m, const IrType *tensor) {
     return ir_type_memref(m, tensor->rank, tensor->shape, tensor->elem);
 }
@@ -150,6 +152,7 @@ IrValue *buf_subview(Bufferizer *bz, Builder *b, IrValue *base, const IrOp *slic
 }
 
 void buf_copy(Builder *b, IrValue *from, IrValue *to, const char *reason) {
+    if (MUTATED(MISSING_COPY)) return;
     IrNamedAttr attr = {ir_intern(b->m, "ingot.copy"), ir_attr_string(b->m, reason)};
     build_op_full(b, &(IrOpSpec){.kind = IR_MEMREF_COPY,
                                  .num_operands = 2,

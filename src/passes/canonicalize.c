@@ -14,6 +14,7 @@
 
 #include "passes/build.h"
 #include "passes/dce.h"
+#include "passes/mutate.h"
 #include "passes/pass.h"
 
 // ---- accumulate from zero
@@ -46,6 +47,7 @@ static void split_accumulation(IrModule *m, IrOp *op) {
     for (uint32_t i = 0; i < type->rank; i++) iterators[i] = 'p';
     IrOp *add = build_generic(&after, 2, ins, 1, &empty, maps, iterators, &body);
     IrValue *sum = build_binary(&body, IR_ARITH_ADDF, body.block->args[0], body.block->args[1]);
+    if (MUTATED(LOST_RESIDUAL)) sum = body.block->args[1];
     build_yield(&body, IR_LINALG_YIELD, 1, &sum);
     FOR_EACH_USE_SAFE(use, result)
     if (use->owner != add)
@@ -93,7 +95,8 @@ static void expand_softmax(IrModule *m, IrOp *op) {
     build_yield(&body, IR_LINALG_YIELD, 1, &r);
 
     IrValue *e = ir_op_result(exp, 0);
-    IrOp *sum = stage(&b, 1, &e, build_filled(&b, row, 0.0), rank, dim, 2, true, &body);
+    IrValue *none = build_filled(&b, row, MUTATED(SOFTMAX_START) ? 1.0 : 0.0);
+    IrOp *sum = stage(&b, 1, &e, none, rank, dim, 2, true, &body);
     r = build_binary(&body, IR_ARITH_ADDF, body.block->args[0], body.block->args[1]);
     build_yield(&body, IR_LINALG_YIELD, 1, &r);
 

@@ -9,6 +9,7 @@
 
 #include "ir/print.h"
 #include "passes/dce.h"
+#include "passes/mutate.h"
 #include "passes/pass.h"
 
 typedef struct Entry {
@@ -36,7 +37,7 @@ static void rename_symbols(IrOp *op, void *ctx) {
     IrBlock *body = ir_func_body(op);
     const IrAttr *symbol = ir_attr_symbol(r->m, r->from);
     for (uint32_t i = 0; body && i < body->num_args; i++)
-        if (ir_func_arg_attr(op, i, "ingot.init") == symbol)
+        if (ir_func_arg_attr(op, i, "ingot.init") == symbol && !MUTATED(DEDUPE_NAMES))
             ir_func_set_arg_attr(r->m, op, i, "ingot.init", ir_attr_symbol(r->m, r->to));
 }
 

@@ -13,6 +13,7 @@
 
 #include "passes/build.h"
 #include "passes/dce.h"
+#include "passes/mutate.h"
 #include "passes/pass.h"
 
 typedef struct Hoist {
@@ -169,7 +170,7 @@ static IrValue *entry_arg(Hoist *h, IrOp *entry, const IrOp *init, const IrAttr 
     IrBlock *body = ir_func_body(entry);
     for (uint32_t i = 0; i < body->num_args; i++)
         if (ir_func_arg_attr(entry, i, "ingot.init") == symbol &&
-            ir_func_arg_attr(entry, i, "ingot.init_args") == sources)
+            (MUTATED(HOIST_SOURCE) || ir_func_arg_attr(entry, i, "ingot.init_args") == sources))
             return body->args[i];
     uint32_t at = body->num_args;
     IrValue *arg = ir_func_insert_arg(m, entry, at, type);

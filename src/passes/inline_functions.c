@@ -7,6 +7,7 @@
 // Needs: nothing.  Keeps: bucketed, explicit-quant.  Exact.
 #include "passes/build.h"
 #include "passes/dce.h"
+#include "passes/mutate.h"
 #include "passes/pass.h"
 
 static void count_calls(IrOp *op, void *ctx) {
@@ -37,8 +38,13 @@ static void inline_call(IrModule *m, IrOp *call, const IrOp *callee) {
     IrValueMap map;
     ir_value_map_init(&map);
     IrBlock *body = ir_func_body(callee);
-    for (uint32_t i = 0; i < body->num_args; i++)
-        ir_value_map_set(&map, body->args[i], ir_op_operand(call, i));
+    for (uint32_t i = 0; i < body->num_args; i++) {
+        uint32_t from = i;
+        if (MUTATED(INLINE_ORDER) && i + 1 < body->num_args &&
+            body->args[i]->type == body->args[i + 1]->type)
+            from = i + 1;
+        ir_value_map_set(&map, body->args[i], ir_op_operand(call, from));
+    }
     Relocate ctx = {m, call->loc};
     FOR_EACH_OP(op, body) {
         if (op->kind == IR_FUNC_RETURN) {

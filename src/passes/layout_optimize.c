@@ -18,6 +18,7 @@
 
 #include "passes/contraction.h"
 #include "passes/dce.h"
+#include "passes/mutate.h"
 #include "passes/pass.h"
 
 enum { TILE_ROWS = 16, MAX_PACKED = 512 };
@@ -122,8 +123,9 @@ static IrValue *tile_codes(Builder *b, IrValue *codes, bool is_nibble) {
     IrValue *out = build_empty(b, ir_type_tensor(m, 5, shape, i8));
     const IrAffineMap *maps[3];
     for (int half = 0; half < 2; half++) {
+        int64_t first = (MUTATED(NIBBLE_HALVES) ? 1 - half : half) * s[2] / 2;
         const IrAffineExpr *results[] = {combine(m, 0, TILE_ROWS, 3, 0), dim(m, 1),
-                                         combine(m, 2, 4, 4, half * s[2] / 2)};
+                                         combine(m, 2, 4, 4, first)};
         maps[half] = ir_affine_map(m, 5, 0, 3, results);
     }
     maps[is_nibble ? 2 : 1] = ir_affine_identity(m, 5);
@@ -146,6 +148,7 @@ static IrValue *tile_rows(Builder *b, IrValue *rows) {
     const int64_t shape[] = {rows->type->shape[0] / TILE_ROWS, rows->type->shape[1], TILE_ROWS};
     IrValue *out = build_empty(b, ir_type_tensor(m, 3, shape, rows->type->elem));
     const IrAffineExpr *results[] = {combine(m, 0, TILE_ROWS, 2, 0), dim(m, 1)};
+    if (MUTATED(TILE_BROADCAST)) results[0] = combine(m, 0, TILE_ROWS - 1, 0, 0);
     const IrAffineMap *maps[] = {ir_affine_map(m, 3, 0, 2, results), ir_affine_identity(m, 3)};
     IrOp *op = build_generic(b, 1, &rows, 1, &out, maps, "ppp", &body);
     build_yield(&body, IR_LINALG_YIELD, 1, &body.block->args[0]);

@@ -1,6 +1,7 @@
 // arith ops one to one. f16 and bf16 compute in f32 and round after every op, as the interpreter
 // does; bf16 is an i16 at level 3, widened by a shift and rounded by integer arithmetic.
 #include "passes/lower_internal.h"
+#include "passes/mutate.h"
 
 // ---------------------------------------------------------------- f16, bf16 <-> f32
 
@@ -89,7 +90,8 @@ IrValue *low_max_min(Lowering *lo, IrOpKind kind, IrValue *a, IrValue *b) {
 static IrValue *low_float_binary(Lowering *lo, IrOpKind kind, IrValue *a, IrValue *b) {
     switch (kind) {
     case IR_ARITH_ADDF: return low_2(lo, IR_LLVM_FADD, a, b);
-    case IR_ARITH_SUBF: return low_2(lo, IR_LLVM_FSUB, a, b);
+    case IR_ARITH_SUBF:
+        return MUTATED(SUB_ORDER) ? low_2(lo, IR_LLVM_FSUB, b, a) : low_2(lo, IR_LLVM_FSUB, a, b);
     case IR_ARITH_MULF: return low_2(lo, IR_LLVM_FMUL, a, b);
     case IR_ARITH_DIVF: return low_2(lo, IR_LLVM_FDIV, a, b);
     default: return low_max_min(lo, kind, a, b);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "passes/bufferize.h"
+#include "passes/mutate.h"
 #include "passes/pass.h"
 
 enum { MAX_STACK_BYTES = 256 << 10 };
@@ -483,7 +484,8 @@ static Status emit_guarded(LowerLinalg *ll, LlItem *item, IrValue *row, int64_t 
 static Status emit_rows(LowerLinalg *ll, LlItem **items, uint32_t num, int64_t rows) {
     for (uint32_t i = 0; i < num; i++) ll_kill_outputs(ll, items[i]);
     Builder outer;
-    IrOp *loop = ll_open_loop(ll, ll->tile_begin, ll->tile_end, 1, 0, NULL, &outer);
+    IrOp *loop =
+        ll_open_loop(ll, ll->tile_begin, ll->tile_end, MUTATED(ROW_STEP) ? 2 : 1, 0, NULL, &outer);
     uint32_t mark = ll_enter(ll);
     IrValue *row = ir_op_block(loop, 0)->args[0];
     for (uint32_t i = 0; i < num;) {

@@ -17,6 +17,7 @@
 #include "passes/build.h"
 #include "passes/dce.h"
 #include "passes/decode.h"
+#include "passes/mutate.h"
 #include "passes/pass.h"
 
 static bool is_func(const IrOp *op) {
@@ -104,8 +105,10 @@ static void decode_in_body(IrModule *m, IrOp *func, IrValue *weight, IrOp *decod
     IrBlock *body = ir_func_body(func);
     IrValueMap map;
     ir_value_map_init(&map);
-    for (uint32_t i = 0; i < num_planes; i++)
-        ir_value_map_set(&map, ir_func_body(decode)->args[i], planes[i]);
+    for (uint32_t i = 0; i < num_planes; i++) {
+        uint32_t from = MUTATED(SWAPPED_PLANES) && num_planes == 3 && i > 0 ? 3 - i : i;
+        ir_value_map_set(&map, ir_func_body(decode)->args[i], planes[from]);
+    }
     IrOp *before = body->first;
     FOR_EACH_OP(op, ir_func_body(decode)) {
         if (op->kind == IR_FUNC_RETURN) {

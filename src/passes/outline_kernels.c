@@ -16,6 +16,7 @@
 
 #include "passes/contraction.h"
 #include "passes/dce.h"
+#include "passes/mutate.h"
 #include "passes/pass.h"
 
 enum { TILE_COLUMNS = 16, ATTENTION_ROWS = 8, MAX_GROUP_OPS = 128, MAX_INPUTS = 48 };
@@ -381,6 +382,11 @@ static Status outline_group(Outline *o, Group *g, int32_t number) {
                                                .result_types = results,
                                                .num_attrs = 1,
                                                .attrs = &callee});
+    for (uint32_t i = 1; MUTATED(OUTLINE_ORDER) && i < k->num_inputs; i++) {
+        if (inputs[i] != inputs[i - 1]) continue;
+        ir_op_set_operand(call, i - 1, k->inputs[i]);
+        ir_op_set_operand(call, i, k->inputs[i - 1]);
+    }
     for (uint32_t i = 0; i < k->num_outputs; i++)
         ir_value_replace_all(k->outputs[i], ir_op_result(call, i));
     IrOp *anchor = call;

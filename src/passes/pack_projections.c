@@ -11,6 +11,7 @@
 // Keeps: all.  Exact.
 #include "passes/build.h"
 #include "passes/dce.h"
+#include "passes/mutate.h"
 #include "passes/pass.h"
 
 enum { MAX_GROUP = 8 };
@@ -188,7 +189,7 @@ static void pack_group(IrModule *m, IrOp *func, const Group *g) {
         IrValue *w = ir_op_operand(op, 1);
         IrValue *slice =
             slice_columns(&b, ir_op_result(product, 0), n, offset, op->results[0].type);
-        offset += w->type->shape[0];
+        offset += MUTATED(PACK_OFFSET) ? 0 : w->type->shape[0];
         ir_value_replace_all(ir_op_result(op, 0), slice);
     }
     for (uint32_t i = 0; i < g->num_ops; i++) {

@@ -14,6 +14,7 @@
 #include "abi/plan.h"
 #include "passes/build.h"
 #include "passes/dce.h"
+#include "passes/mutate.h"
 #include "passes/pass.h"
 
 typedef struct Buffer {
@@ -115,6 +116,7 @@ static int larger_first(const void *x, const void *y) {
 }
 
 static bool live_together(const Buffer *a, const Buffer *b) {
+    if (MUTATED(SHORT_LIFE)) return a->first < b->last && b->first < a->last;
     return a->first <= b->last && b->first <= a->last;
 }
 
@@ -154,7 +156,9 @@ static void rewrite(MemoryPlan *p, IrOp *entry) {
     for (size_t i = 0; i < p->num_buffers; i++) {
         IrOp *alloc = p->buffers[i].alloc;
         Builder b = build_before(m, alloc);
-        IrValue *operands[] = {arena, build_index(&b, (int64_t)p->buffers[i].offset)};
+        uint64_t offset = p->buffers[i].offset;
+        if (MUTATED(ARENA_OFFSET) && offset > 0) offset -= PLAN_BUFFER_ALIGN_BYTES;
+        IrValue *operands[] = {arena, build_index(&b, (int64_t)offset)};
         const IrType *type = alloc->results[0].type;
         const IrAttr *boundary = ir_op_attr(alloc, "ingot.boundary");
         IrOp *view = build_op_full(&b, &(IrOpSpec){.kind = IR_MEMREF_VIEW,

@@ -13,6 +13,7 @@
 #include "passes/contraction.h"
 #include "passes/dce.h"
 #include "passes/decode.h"
+#include "passes/mutate.h"
 #include "passes/pass.h"
 
 // Is op a product x[m, k] * w[n, k] -> [m, n] over static shapes?
@@ -149,7 +150,7 @@ static void raise_weight(IrModule *m, IrOp *generic, RaisedSet *set) {
                                     .codes = planes.codes,
                                     .scales = planes.scales,
                                     .mins = planes.mins,
-                                    .zero = planes.zero};
+                                    .zero = planes.zero + MUTATED(RAISE_ZERO)};
             replace_op(m, op, contraction_build_weights(&b, &w));
         }
     }

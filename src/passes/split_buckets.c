@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "passes/build.h"
+#include "passes/mutate.h"
 #include "passes/pass.h"
 
 typedef struct Split {
@@ -76,16 +77,19 @@ static void fix_op(Split *s, IrOp *op, IrValue *n) {
 }
 
 // The token counts: tensor.dim of an unknown size is %n. Runs before the types are fixed.
-static void fix_dims(IrModule *m, IrBlock *block, IrValue *n) {
+static void fix_dims(Split *s, IrBlock *block, IrValue *n) {
+    IrModule *m = s->m;
     FOR_EACH_OP_SAFE(op, block) {
         for (uint32_t r = 0; r < op->num_regions; r++)
-            FOR_EACH_BLOCK(inner, &op->regions[r]) fix_dims(m, inner, n);
+            FOR_EACH_BLOCK(inner, &op->regions[r]) fix_dims(s, inner, n);
         int64_t dim;
         if (op->kind != IR_TENSOR_DIM || !ir_value_constant_int(ir_op_operand(op, 1), &dim))
             continue;
         const IrType *type = ir_op_operand(op, 0)->type;
         if (dim < 0 || dim >= type->rank || type->shape[dim] != IR_DYNAMIC) continue;
-        ir_value_replace_all(ir_op_result(op, 0), n);
+        Builder b = build_before(m, op);
+        IrValue *count = MUTATED(LOST_MASK) ? build_index(&b, s->bucket) : n;
+        ir_value_replace_all(ir_op_result(op, 0), count);
         ir_op_erase(m, op);
     }
 }
@@ -122,7 +126,7 @@ static IrOp *clone_func(Split *s, IrOp *func) {
     s->to[s->num_funcs++] = clone;
     IrBlock *body = ir_func_body(clone);
     IrValue *n = ir_func_insert_arg(m, clone, body->num_args, ir_type_index(m));
-    fix_dims(m, body, n);
+    fix_dims(s, body, n);
     fix_calls(s, body, n);
     for (uint32_t i = 0; i < body->num_args; i++) {
         body->args[i]->type = fix_type(s, body->args[i]->type);

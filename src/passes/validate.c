@@ -200,15 +200,16 @@ static Status report_difference(Pair *p, DiagSink *sink, const char *what) {
                    p->v->options.dump_dir, p->v->pass_number, p->pass->name, p->a->name);
     else
         diag_write(sink, "--dump-dir=DIR, for the modules before and after with these inputs");
-    validate_write_counterexample(p->v, p->before, p->a, p->after, p->b, p->tokens,
-                                  p->pass->name, sink);
+    validate_write_counterexample(p->v, p->before, p->a, p->after, p->b, p->tokens, p->pass->name,
+                                  sink);
     return STATUS_FAULT;
 }
 
 static Status report_element(Pair *p, DiagSink *sink, uint32_t result, uint64_t at, double ratio) {
     char what[256];
-    snprintf(what, sizeof what, "result %u, element %llu: %.9g before, %.9g after, %.3g of the bound",
-             result, (unsigned long long)at, element(&p->base.values[result], at),
+    snprintf(what, sizeof what,
+             "result %u, element %llu: %.9g before, %.9g after, %.3g of the bound", result,
+             (unsigned long long)at, element(&p->base.values[result], at),
              element(&p->got.values[result], at), ratio);
     return report_difference(p, sink, what);
 }
@@ -249,8 +250,8 @@ static Status compare_results(Pair *p, DiagSink *sink) {
         uint32_t bytes = ir_type_bytes(ir_type_elem(x->type));
         if (same_bits(x, y)) continue;
         uint64_t i = 0;
-        while (x->data && memcmp((uint8_t *)x->data + i * bytes, (uint8_t *)y->data + i * bytes,
-                                 bytes) == 0)
+        while (x->data &&
+               memcmp((uint8_t *)x->data + i * bytes, (uint8_t *)y->data + i * bytes, bytes) == 0)
             i++;
         return report_element(p, sink, r, i, INFINITY);
     }
@@ -304,7 +305,8 @@ static bool arguments_match(const Call *a, const Call *b) {
 static bool same_type(const IrType *x, const IrType *y) {
     if (x->kind != y->kind || x->rank != y->rank) return false;
     if (!ir_type_is_shaped(x)) return ir_type_bits(x) == ir_type_bits(y);
-    return memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) == 0 && same_type(x->elem, y->elem);
+    return memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) == 0 &&
+           same_type(x->elem, y->elem);
 }
 
 // The argument of a that has the place of argument number `at` of b, tensors and scalars counted

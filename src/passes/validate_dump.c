@@ -35,10 +35,8 @@ static IrValue *make_buffer(Builder *b, const CallValue *value, const IrType *ty
                                  {"type", ir_attr_type(m, type)},
                                  {"initial_value", dense_of(m, value)},
                                  {"constant", ir_attr_unit(m)}};
-    const IrOpSpec global = {.kind = IR_MEMREF_GLOBAL,
-                             .loc = b->loc,
-                             .num_attrs = ARRAY_LEN(attrs),
-                             .attrs = attrs};
+    const IrOpSpec global = {
+        .kind = IR_MEMREF_GLOBAL, .loc = b->loc, .num_attrs = ARRAY_LEN(attrs), .attrs = attrs};
     ir_block_append(ir_module_body(m), ir_op_create(m, &global));
     const IrNamedAttr names[] = {{"name", ir_attr_symbol(m, name)}};
     const IrOpSpec get = {.kind = IR_MEMREF_GET_GLOBAL,
@@ -63,8 +61,10 @@ static IrValue *make_argument(Builder *b, const Call *call, const CallArg *arg,
     }
     if (type->kind == IR_TYPE_MEMREF) return make_buffer(b, value, type);
     bool is_float = ir_type_is_float(type);
-    return constant(b, is_float ? ir_attr_float_bits(m, value->bits, type)
-                                : ir_attr_int(m, (int64_t)value->bits, type), type);
+    return constant(b,
+                    is_float ? ir_attr_float_bits(m, value->bits, type)
+                             : ir_attr_int(m, (int64_t)value->bits, type),
+                    type);
 }
 
 // Adds main to a copy of the module.
@@ -116,7 +116,7 @@ static Status write_module(const char *path, const IrModule *m, DiagSink *sink) 
     StrBuf text = {0};
     ir_print(m, NULL, &text);
     FileWriter writer;
-    Status status = file_writer_open(path, sink, &writer);
+    Status status = file_writer_open(path, NULL, sink, &writer);
     if (status == STATUS_OK) {
         status = file_writer_write(&writer, text.data, text.len, sink);
         if (status == STATUS_OK)

@@ -97,7 +97,8 @@ static void fill_tensor(CallValue *value, uint64_t h, int64_t bound, const uint3
     for (int64_t i = 0; i < num; i++) {
         uint64_t place = h;
         for (uint32_t d = 0; d < type->rank; d++)
-            place = mix(place + (uint64_t)index[order ? order[d] : d] * UINT64_C(0x9E3779B97F4A7C15));
+            place =
+                mix(place + (uint64_t)index[order ? order[d] : d] * UINT64_C(0x9E3779B97F4A7C15));
         uint64_t bits = is_spread ? (h + step * (uint64_t)i) % (uint64_t)bound
                                   : number_bits(type->elem, place, bound);
         store((uint8_t *)value->data + (uint64_t)i * bytes, type->elem, bits);
@@ -196,8 +197,7 @@ static bool fill_one_param(Validator *v, const ParamInfo *param, const char *pla
     uint64_t num_blocks;
     uint8_t *blocks = make_blocks(v, param, info, &num_blocks);
     bool is_good = false;
-    if (!*plane)
-        is_good = decode_param(param, format, blocks, num_blocks, out, len_bytes);
+    if (!*plane) is_good = decode_param(param, format, blocks, num_blocks, out, len_bytes);
     for (uint32_t p = 0; *plane && p < info->num_planes; p++) {
         if (!str_equal(info->planes[p].suffix, plane)) continue;
         is_good = plane_bytes(&info->planes[p], num_blocks) == len_bytes;
@@ -279,9 +279,9 @@ static bool fill_init(Validator *v, Snapshot *s, const char *text, CallValue *ou
     }
     DiagSink quiet;
     diag_sink_init(&quiet);
-    is_good = is_good &&
-              ir_interp_call(s->m, ir_symbol_name(func), body->num_args, args, is_level_1,
-                             is_level_1 ? &result : NULL, NULL, &quiet) == STATUS_OK;
+    is_good =
+        is_good && ir_interp_call(s->m, ir_symbol_name(func), body->num_args, args, is_level_1,
+                                  is_level_1 ? &result : NULL, NULL, &quiet) == STATUS_OK;
     const void *made = is_level_1 ? result.data : values[num_planes].data;
     uint64_t len = is_level_1 ? result.len_bytes : values[num_planes].len_bytes;
     is_good = is_good && len == out->len_bytes;
@@ -307,7 +307,8 @@ static int64_t slice_bound(const IrModule *m, const IrOp *op, uint32_t operand, 
     uint32_t first = 1u + is_insert; // segments: source [, dest], offsets, sizes, strides
     uint32_t start = ir_op_segment_start(op, first);
     if (operand == 0 && !is_insert) return bound_of(m, ir_op_result(op, 0), most, depth);
-    const IrAttr *offsets = ir_op_attr(op, "static_offsets"), *sizes = ir_op_attr(op, "static_sizes");
+    const IrAttr *offsets = ir_op_attr(op, "static_offsets"),
+                 *sizes = ir_op_attr(op, "static_sizes");
     if (operand < start || operand >= start + op->segments[first] || !offsets || !sizes)
         return NO_BOUND;
     const IrType *type = ir_op_operand(op, is_insert)->type;
@@ -358,8 +359,7 @@ static int64_t use_bound(const IrModule *m, const IrOperand *use, int64_t most, 
         return number == 0 ? bound_of(m, ir_op_result(op, 0), most, depth) : NO_BOUND;
     case IR_ARITH_ADDI:
         below = bound_of(m, ir_op_result(op, 0), most, depth);
-        return below == NO_BOUND ? below
-                                 : below - largest_of(ir_op_operand(op, 1 - number), most);
+        return below == NO_BOUND ? below : below - largest_of(ir_op_operand(op, 1 - number), most);
     case IR_ARITH_DIVUI:
         below = bound_of(m, ir_op_result(op, 0), most, depth);
         if (number || below == NO_BOUND || !ir_value_constant_int(ir_op_operand(op, 1), &other))
@@ -455,15 +455,16 @@ static bool fill_input(Validator *v, Snapshot *s, const Call *call, const CallAr
         value->bits = scalar_bits(v, arg->type, h, spec->bound, tokens);
         return true;
     }
-    if (spec->param && str_has_prefix(spec->param, "init ")) return fill_init(v, s, spec->param, value);
+    if (spec->param && str_has_prefix(spec->param, "init "))
+        return fill_init(v, s, spec->param, value);
     if (spec->param && fill_param(v, spec->param, value)) return true;
     if (arg->type->rank != 4 && arg->cache) return false;
     fill_tensor(value, h, spec->bound, cache_order(s, arg->cache));
     return true;
 }
 
-bool validate_inputs(Validator *v, Snapshot *s, const Call *call, int64_t tokens,
-                     CallValue *values, const char **out_fault) {
+bool validate_inputs(Validator *v, Snapshot *s, const Call *call, int64_t tokens, CallValue *values,
+                     const char **out_fault) {
     uint64_t bytes = 0, max = v->options.max_bytes;
     *out_fault = NULL;
     for (uint32_t i = 0; i < call->num_args; i++) {

@@ -39,10 +39,10 @@ typedef struct Call {
     CallArg *args;
     CallResult *results;
     uint32_t num_args, num_results;
-    bool has_valid;   // takes the number of valid tokens
-    bool is_dynamic;  // sizes count the tokens
-    bool is_kernel;   // level 2: called with a range of tiles
-    int64_t bucket;   // tokens of the entry that calls it; 0: none
+    bool has_valid;  // takes the number of valid tokens
+    bool is_dynamic; // sizes count the tokens
+    bool is_kernel;  // level 2: called with a range of tiles
+    int64_t bucket;  // tokens of the entry that calls it; 0: none
     const IrAffineMap *tiles;
     int32_t tiles_arg; // number among the scalars, -1 without
 } Call;
@@ -68,7 +68,13 @@ typedef struct CallValue {
     uint64_t len_bytes;
 } CallValue;
 
-typedef enum RunStatus { RUN_OK, RUN_FAULT, RUN_TOO_MANY_OPS, RUN_TOO_MANY_BYTES, RUN_NO_NATIVE } RunStatus;
+typedef enum RunStatus {
+    RUN_OK,
+    RUN_FAULT,
+    RUN_TOO_MANY_OPS,
+    RUN_TOO_MANY_BYTES,
+    RUN_NO_NATIVE
+} RunStatus;
 
 typedef struct RunResults {
     RunStatus status;
@@ -124,8 +130,8 @@ const char *validate_base_name(Validator *v, const char *name);
 // ---- validate_input.c
 uint64_t validate_hash(uint64_t seed, const char *text);
 // Fills every input of a call for `tokens` valid tokens; false: too large. values are zeroed first.
-bool validate_inputs(Validator *v, Snapshot *s, const Call *call, int64_t tokens,
-                     CallValue *values, const char **out_fault);
+bool validate_inputs(Validator *v, Snapshot *s, const Call *call, int64_t tokens, CallValue *values,
+                     const char **out_fault);
 void validate_value_init(CallValue *value, const IrType *type);
 void validate_value_free(CallValue *value);
 int64_t validate_index_bound(const IrModule *m, const IrValue *value, int64_t max_tokens);
@@ -142,7 +148,6 @@ void validate_run(Validator *v, Snapshot *s, const Call *call, const IrModule *n
 void validate_results_free(RunResults *results);
 // Writes modules and inputs of a difference into the dump folder.
 void validate_write_counterexample(Validator *v, Snapshot *before, const Call *a, Snapshot *after,
-                                   const Call *b, int64_t tokens, const char *pass,
-                                   DiagSink *sink);
+                                   const Call *b, int64_t tokens, const char *pass, DiagSink *sink);
 
 #endif

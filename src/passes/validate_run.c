@@ -52,8 +52,8 @@ static bool call_native(Run *run, int64_t begin, int64_t end) {
             scalars[num_scalars++] = (int64_t)run->values[i].bits;
     }
     const ValidateOptions *o = &run->v->options;
-    return o->native && o->native(o->native_ctx, run->native, run->call->name, buffers, scalars,
-                                  begin, end);
+    return o->native &&
+           o->native(o->native_ctx, run->native, run->call->name, buffers, scalars, begin, end);
 }
 
 static bool call_range(Run *run, int64_t begin, int64_t end, const Noise *noise) {
@@ -101,8 +101,8 @@ static bool call_all(Run *run, const Noise *noise) {
 static void canonical(const Run *run, uint32_t number, const IrType *type, const uint8_t *data,
                       CallValue *out) {
     const CallResult *result = &run->call->results[number];
-    static const uint32_t keys[] = {0, 3, 1, 2}, values[] = {0, 2, 1, 3}, same[] = {0, 1, 2, 3,
-                                                                                   4, 5, 6, 7};
+    static const uint32_t keys[] = {0, 3, 1, 2}, values[] = {0, 2, 1, 3},
+                          same[] = {0, 1, 2, 3, 4, 5, 6, 7};
     const uint32_t *order = same; // dimension d of the value is dimension order[d] of the result
     if (run->s->is_laid_out && type->rank == 4 && result->cache == 'k') order = keys;
     if (run->s->is_laid_out && type->rank == 4 && result->cache == 'v') order = values;
@@ -168,7 +168,8 @@ static void **copy_inputs(const Run *run) {
     void **copies = base_alloc(run->call->num_args + 1, sizeof *copies);
     for (uint32_t i = 0; i < run->call->num_args; i++) {
         const CallArg *arg = &run->call->args[i];
-        bool is_kept = arg->role == ARG_INPUT && arg->result < 0 && arg->type->kind == IR_TYPE_MEMREF;
+        bool is_kept =
+            arg->role == ARG_INPUT && arg->result < 0 && arg->type->kind == IR_TYPE_MEMREF;
         if (!is_kept) continue;
         copies[i] = base_alloc(run->values[i].len_bytes + 1, 1);
         memcpy(copies[i], run->values[i].data, run->values[i].len_bytes);

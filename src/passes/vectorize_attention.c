@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "passes/mutate.h"
 #include "passes/vectorize.h"
 
 enum { TOKENS = 8, MAX_ROWS = 32, MAX_DEPTH_VECTORS = 4, MAX_UNROLL = 2 };
@@ -111,6 +112,7 @@ static IrValue *splat_f32(Vectorizer *v, float value) {
 
 static IrValue *scale_vector(Attention *a) {
     float value = (float)ir_attr_float_value(a->scale);
+    if (MUTATED(ATTENTION_SCALE)) value *= 2;
     return splat_f32(a->v, value);
 }
 
@@ -206,7 +208,8 @@ static void mask_scores(Attention *a, IrValue *first_key, IrValue *scores[MAX_RO
         for (int64_t u = 0; u < a->unroll; u++) {
             IrValue *visible = build_cmpi(&v->b, "ule", key[u], position);
             IrValue *scaled = binary(a, IR_ARITH_MULF, scores[r][u], scale);
-            scores[r][u] = build_select(&v->b, visible, scaled, hidden);
+            scores[r][u] =
+                MUTATED(LOST_CAUSAL_MASK) ? scaled : build_select(&v->b, visible, scaled, hidden);
         }
     }
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "passes/contraction.h"
+#include "passes/mutate.h"
 #include "passes/vectorize.h"
 
 enum { TILE = 16, MAX_SUMS = SCHEDULE_MAX_SUMS, MAX_OPERANDS = 8 };
@@ -425,7 +426,8 @@ static void emit_sums(Matmul *mm, IrValue *first, IrValue **sums) {
     for (int64_t t = 0; t < mm->num_tiles; t++) tiles[t] = build_add_index(&v->b, first, t);
     for (uint32_t i = 0; i < num_sums; i++) sums[i] = build_zero(&v->b, v->vf32);
     Builder outer = v->b, body;
-    IrValue *zero = build_index(&outer, 0), *end = build_index(&outer, mm->blocks),
+    IrValue *zero = build_index(&outer, 0),
+            *end = build_index(&outer, mm->blocks - MUTATED(LAST_BLOCK)),
             *one = build_index(&outer, 1);
     IrOp *loop = build_for(&outer, zero, end, one, num_sums, sums, &body);
     for (uint32_t i = 0; i < num_sums; i++) inner[i] = body.block->args[1 + i];
@@ -520,7 +522,7 @@ static Status emit_epilogue(Matmul *mm, const Products *products, int64_t i, IrV
                             IrValue **out_result) {
     Vectorizer *v = mm->v;
     *out_result = products->sums[0][i];
-    if (!mm->epilogue) return STATUS_OK;
+    if (!mm->epilogue || (MUTATED(LOST_EPILOGUE) && products->is_product[0])) return STATUS_OK;
     IrBlock *body = ir_op_block(mm->epilogue, 0);
     IrValueMap map;
     Status status = STATUS_OK;
@@ -616,6 +618,7 @@ Status vectorize_matmul(Vectorizer *v) {
     mm.x_flat = join_last_dims(v, mm.x, 2);
     Builder outer = v->b;
     IrValue *begin = vec_tile_begin(v), *end = vec_tile_end(v), *middle = begin;
+    if (MUTATED(TILE_START)) middle = begin = build_add_index(&outer, begin, 1);
     if (v->s.col_tile > 1) {
         IrValue *step = build_index(&outer, v->s.col_tile);
         IrValue *count = build_binary(&outer, IR_ARITH_SUBI, end, begin);

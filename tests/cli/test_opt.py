@@ -42,6 +42,35 @@ def check_runs_the_interpreter():
     expect(b"nothing" in done.stderr, done.stderr)
 
 
+ADD_ONTO = b"""func.func private @soft(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %r = linalg.softmax dimension(1) ins(%x : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>)
+      -> tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
+}
+func.func @f(%a: tensor<4x4xf32>, %b: tensor<?x4xf32>, %c: tensor<2x4xf32>, %d: tensor<2x4xf32>)
+    -> (tensor<?x4xf32>, tensor<2x4xf32>) {
+  %r = func.call @soft(%b) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %s = linalg.matmul ins(%c, %a : tensor<2x4xf32>, tensor<4x4xf32>) outs(%d : tensor<2x4xf32>)
+      -> tensor<2x4xf32>
+  return %r, %s : tensor<?x4xf32>, tensor<2x4xf32>
+}
+"""
+
+
+def check_verify_each_runs_functions_around_passes():
+    done = run("opt", "--pipeline=inline-functions,canonicalize", "--verify-each", stdin=ADD_ONTO)
+    expect_exit(done, 0)
+    expect(b"verify-each: 2 passes, 2 functions compared" in done.stderr, done.stderr)
+    listed = run_well("opt", "--list-passes")
+    expect(b"canonicalize       level 1  rounding" in listed, listed)
+    by_name = {row["name"]: row for row in json.loads(run_well("opt", "--list-passes", "--json"))["passes"]}
+    expect(by_name["bufferize"]["results"] == "bits", by_name["bufferize"])
+    expect(by_name["assign-precision"]["results"] == "precision", by_name["assign-precision"])
+
+
 def check_faults_of_the_program_are_diagnostics():
     text = b"""func.func @main() -> i32 {
   %0 = arith.constant 1 : i32
