@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "cli/compiler_verbs.h"
 #include "passes/pass.h"
 
@@ -43,6 +44,47 @@ static void list_passes(const Cli *cli) {
         json_end_object(&json);
     }
     put_document(&out);
+}
+
+Status put_output(Cli *cli, const char *schema, const StrBuf *out) {
+    const char *path = args_text(&cli->args, OPT_OUTPUT, NULL);
+    if (!path) {
+        put_ir(cli, schema, out);
+        return STATUS_OK;
+    }
+    FileWriter writer;
+    TRY(file_writer_open(path, NULL, &cli->sink, &writer));
+    Status status = file_writer_write(&writer, out->data, out->len, &cli->sink);
+    if (status == STATUS_OK) return file_writer_commit(&writer, &cli->sink);
+    file_writer_abort(&writer);
+    return status;
+}
+
+Status parse_pipeline(Cli *cli, const char *text, PassId ids[MAX_PIPELINE], size_t *out_num_ids) {
+    const char *names[NUM_PASSES];
+    for (int i = 0; i < NUM_PASSES; i++) names[i] = pass_info((PassId)i)->name;
+    size_t num_ids = 0;
+    while (text && *text) {
+        char name[64] = {0};
+        size_t len = strcspn(text, ",");
+        memcpy(name, text, MIN(len, sizeof name - 1));
+        text += len + (text[len] == ',');
+        if (len == 0) continue;
+        if (num_ids == MAX_PIPELINE)
+            return usage_error(&cli->sink, DIAG_U0004, "--pipeline names more than %d passes",
+                               MAX_PIPELINE);
+        if (!pass_find(name, &ids[num_ids++])) {
+            Status status = usage_error(&cli->sink, DIAG_U0004, "there is no pass %s", name);
+            const char *nearest = str_nearest(name, names, NUM_PASSES);
+            if (nearest)
+                diag_write(&cli->sink, "--pipeline=%s", nearest);
+            else
+                diag_evidence(&cli->sink, "`ingot opt --list-passes` lists them");
+            return status;
+        }
+    }
+    *out_num_ids = num_ids;
+    return STATUS_OK;
 }
 
 bool get_validation(const Cli *cli, ValidateOptions *out_options) {

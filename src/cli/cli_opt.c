@@ -12,40 +12,12 @@
 #include "ir/verify.h"
 #include "passes/pass.h"
 
-enum { MAX_PIPELINE = 256, MAX_RESULTS = 64, MAX_PARTS = 4096 };
+enum { MAX_RESULTS = 64, MAX_PARTS = 4096 };
 #define MAX_IR_BYTES ((uint64_t)1 << 32)
 // Bounds of --run: IR from strangers may ask for anything. The first is some ten seconds, and
 // --max-steps sets another.
 enum { DEFAULT_MAX_STEPS = 1000000000, MAX_INTERPRETED_BYTES = 1 << 30 };
 enum { MAX_PRINTED_ELEMENTS = 1 << 24 };
-
-static Status parse_pipeline(Cli *cli, const char *text, PassId ids[MAX_PIPELINE],
-                             size_t *out_num_ids) {
-    const char *names[NUM_PASSES];
-    for (int i = 0; i < NUM_PASSES; i++) names[i] = pass_info((PassId)i)->name;
-    size_t num_ids = 0;
-    while (text && *text) {
-        char name[64] = {0};
-        size_t len = strcspn(text, ",");
-        memcpy(name, text, MIN(len, sizeof name - 1));
-        text += len + (text[len] == ',');
-        if (len == 0) continue;
-        if (num_ids == MAX_PIPELINE)
-            return usage_error(&cli->sink, DIAG_U0004, "--pipeline names more than %d passes",
-                               MAX_PIPELINE);
-        if (!pass_find(name, &ids[num_ids++])) {
-            Status status = usage_error(&cli->sink, DIAG_U0004, "there is no pass %s", name);
-            const char *nearest = str_nearest(name, names, NUM_PASSES);
-            if (nearest)
-                diag_write(&cli->sink, "--pipeline=%s", nearest);
-            else
-                diag_evidence(&cli->sink, "`ingot opt --list-passes` lists them");
-            return status;
-        }
-    }
-    *out_num_ids = num_ids;
-    return STATUS_OK;
-}
 
 static void put_element(StrBuf *out, const IrType *type, uint64_t bits, IrModule *m) {
     if (ir_type_is_float(type)) {
@@ -152,7 +124,9 @@ static Status process(Cli *cli, const char *text, size_t len, const char *file,
     Status status = ir_verify(m, &verify, &cli->sink);
     if (status == STATUS_OK && pipeline->num_ids) status = run_pipeline(cli, m, pipeline);
     if (status == STATUS_OK && is_run) status = interpret(cli, m, out);
-    IrPrintOptions print = {.print_locs = args_has(&cli->args, OPT_PRINT_LOCS)};
+    IrPrintOptions print = {.print_locs = args_has(&cli->args, OPT_PRINT_LOCS),
+                            .elide_constants = args_has(&cli->args, OPT_ELIDE_CONSTANTS),
+                            .stable_ids = args_has(&cli->args, OPT_STABLE_IDS)};
     if (status == STATUS_OK && !is_run) ir_print(m, &print, out);
     ir_module_destroy(m);
     return status;
@@ -197,20 +171,6 @@ static Status process_parts(Cli *cli, const char *text, size_t len, const char *
     return status;
 }
 
-static Status put_output(Cli *cli, const StrBuf *out) {
-    const char *path = args_text(&cli->args, OPT_OUTPUT, NULL);
-    if (!path) {
-        put_ir(cli, "ingot-opt", out);
-        return STATUS_OK;
-    }
-    FileWriter writer;
-    TRY(file_writer_open(path, NULL, &cli->sink, &writer));
-    Status status = file_writer_write(&writer, out->data, out->len, &cli->sink);
-    if (status == STATUS_OK) return file_writer_commit(&writer, &cli->sink);
-    file_writer_abort(&writer);
-    return status;
-}
-
 Status verb_OPT(Cli *cli) {
     bool is_list;
     TRY(put_lists(cli, &is_list));
@@ -232,7 +192,7 @@ Status verb_OPT(Cli *cli) {
                         : process(cli, copy, len, file, &pipeline, &out);
     bool is_wanted = status == STATUS_OK || args_has(&cli->args, OPT_SPLIT_INPUT);
     if (is_wanted && (out.len || cli->is_json)) {
-        Status put_status = put_output(cli, &out);
+        Status put_status = put_output(cli, "ingot-opt", &out);
         if (status == STATUS_OK) status = put_status;
     }
     strbuf_deinit(&out);

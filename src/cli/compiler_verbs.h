@@ -10,6 +10,14 @@ Status put_lists(Cli *cli, bool *out_is_done) MUST_USE;
 // IR text on stdout; with --json inside a document of that schema.
 void put_ir(const Cli *cli, const char *schema, const StrBuf *text);
 
+// The same, or with --output into that file.
+Status put_output(Cli *cli, const char *schema, const StrBuf *text) MUST_USE;
+
+enum { MAX_PIPELINE = 256 };
+// "pass,pass" as numbers; U0004 for an unknown one.
+Status parse_pipeline(Cli *cli, const char *text, PassId ids[MAX_PIPELINE],
+                      size_t *out_num_ids) MUST_USE;
+
 // --verify-each and its options; false: not asked for.
 bool get_validation(const Cli *cli, ValidateOptions *out_options);
 // The outcome, on stderr.

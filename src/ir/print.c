@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/printer.h"
+#include "ir/stable_id.h"
 
 // ---------------------------------------------------------------- names of values
 
@@ -39,6 +40,21 @@ static void name_region(Printer *p, const IrRegion *region, Counters *counters) 
     }
 }
 
+// Results by the name of their op, arguments of blocks inside an op by its name and their number.
+static void put_stable_value(Printer *p, const IrValue *value) {
+    const IrOp *op = value->def_op ? value->def_op : ir_block_parent(value->def_block);
+    const char *name = p->stable[op->index];
+    if (!name) { // an argument of a function
+        strbuf_printf(p->out, "%%arg%u", value->number);
+        return;
+    }
+    strbuf_printf(p->out, "%%%s", name);
+    if (!value->def_op && value->def_block->number)
+        strbuf_printf(p->out, ".b%u", value->def_block->number);
+    if (!value->def_op) strbuf_printf(p->out, ".%u", value->number);
+    if (value->def_op && op->num_results > 1) strbuf_printf(p->out, "#%u", value->number);
+}
+
 void put_value(Printer *p, const IrValue *value) {
     if (!value) {
         strbuf_puts(p->out, "%<none>");
@@ -50,6 +66,10 @@ void put_value(Printer *p, const IrValue *value) {
         return;
     }
     name--;
+    if (p->stable) {
+        put_stable_value(p, value);
+        return;
+    }
     strbuf_printf(p->out, name & 1 ? "%%arg%llu" : "%%%llu", (unsigned long long)(name >> 1));
     if (value->def_op && value->def_op->num_results > 1)
         strbuf_printf(p->out, "#%u", value->number);
@@ -360,7 +380,10 @@ static void put_generic_form(Printer *p, const IrOp *op) {
 static void put_op(Printer *p, const IrOp *op) {
     if (op->num_results) {
         uint64_t name = op->results[0].index < p->num_names ? p->names[op->results[0].index] : 0;
-        strbuf_printf(p->out, "%%%llu", (unsigned long long)((name ? name - 1 : 0) >> 1));
+        if (p->stable && p->stable[op->index])
+            strbuf_printf(p->out, "%%%s", p->stable[op->index]);
+        else
+            strbuf_printf(p->out, "%%%llu", (unsigned long long)((name ? name - 1 : 0) >> 1));
         if (op->num_results > 1) strbuf_printf(p->out, ":%u", op->num_results);
         strbuf_puts(p->out, " = ");
     }
@@ -440,11 +463,13 @@ static void printer_deinit(Printer *p) {
 void ir_print(const IrModule *m, const IrPrintOptions *options, StrBuf *out) {
     StrBuf body = {0};
     Printer p = {.out = &body,
-                 .has_aliases = true,
+                 .has_aliases = !(options && options->stable_ids),
                  .print_locs = options && options->print_locs,
+                 .elide_constants = options && options->elide_constants,
                  .names = base_alloc(m->num_values + 1, sizeof *p.names),
                  .num_names = m->num_values};
     arena_init(&p.scratch);
+    if (options && options->stable_ids) p.stable = ir_stable_ids(m, &p.scratch);
     Counters counters = {0};
     name_op(&p, m->op, &counters);
     put_op(&p, m->op);
@@ -461,18 +486,38 @@ void ir_print(const IrModule *m, const IrPrintOptions *options, StrBuf *out) {
     printer_deinit(&p);
 }
 
+// Gives the values of the function around op their numbers.
+static void name_around(Printer *p, const IrOp *op) {
+    const IrOp *root = op;
+    for (const IrOp *parent = ir_op_parent(op); parent && parent->kind != IR_BUILTIN_MODULE;
+         parent = ir_op_parent(parent))
+        root = parent;
+    Counters counters = {0};
+    name_op(p, root, &counters);
+}
+
+void ir_print_op_line(const IrModule *m, const IrOp *op, const char *const *ids, StrBuf *out) {
+    StrBuf text = {0};
+    Printer p = {.out = &text,
+                 .elide_constants = true,
+                 .stable = ids,
+                 .names = base_alloc(m->num_values + 1, sizeof *p.names),
+                 .num_names = m->num_values};
+    arena_init(&p.scratch);
+    name_around(&p, op);
+    put_op(&p, op);
+    strbuf_append(out, text.data, strcspn(text.data, "\n"));
+    strbuf_deinit(&text);
+    printer_deinit(&p);
+}
+
 // Values are numbered as in the whole of the function around op.
 void ir_print_op(const IrModule *m, const IrOp *op, StrBuf *out) {
     Printer p = {.out = out,
                  .names = base_alloc(m->num_values + 1, sizeof *p.names),
                  .num_names = m->num_values};
     arena_init(&p.scratch);
-    const IrOp *root = op;
-    for (const IrOp *parent = ir_op_parent(op); parent && parent->kind != IR_BUILTIN_MODULE;
-         parent = ir_op_parent(parent))
-        root = parent;
-    Counters counters = {0};
-    name_op(&p, root, &counters);
+    name_around(&p, op);
     put_op(&p, op);
     printer_deinit(&p);
 }

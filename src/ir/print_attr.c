@@ -355,8 +355,12 @@ static void put_hex(Printer *p, const IrAttr *dense) {
 }
 
 void put_dense_body(Printer *p, const IrAttr *dense) {
-    enum { MAX_DECIMAL_ELEMS = 100 };
+    enum { MAX_DECIMAL_ELEMS = 100, MAX_SHOWN_ELEMS = 16 };
     int64_t count = ir_type_num_elems(dense->type);
+    if (p->elide_constants && !dense->is_splat && count > MAX_SHOWN_ELEMS) {
+        strbuf_puts(p->out, "dense_resource<__elided__>"); // as mlir-opt elides
+        return;
+    }
     strbuf_puts(p->out, "dense<");
     if (dense->is_splat)
         put_dense_elem(p, dense, 0);

@@ -10,7 +10,8 @@ typedef struct Printer {
     StrBuf *out;
     uint32_t indent;
     bool has_aliases; // maps print as #mapN, collected in aliases
-    bool print_locs;
+    bool print_locs, elide_constants;
+    const char *const *stable; // names by op index instead of numbers; NULL: numbers
     InternTable aliases;
     const IrAffineMap **maps;
     uint32_t num_maps, maps_capacity;
