@@ -25,7 +25,8 @@ typedef struct LinalgOp {
     // acc + a * b in f32, the inner loop of contractions
     bool is_f32_contraction;
     bool has_nonlinear;
-    bool is_weight_product; // ingot.contract = "weights"
+    bool is_weight_product; // ingot.contract = "weights", f32 operand
+    bool is_float_product;  // "float"
 } LinalgOp;
 
 // One run of the op.
@@ -310,7 +311,10 @@ static bool run_structured(Interp *in, const InterpInst *inst, uint64_t *frame) 
         if (operand->is_shaped) run.views[o] = interp_view(frame, operand->slot);
     }
     if (!take_outputs(&run)) return false;
-    if (!run.info->is_weight_product || !in->options->operand_noise) return run_loops_of(&run);
+    const char *noise = in->options->operand_noise;
+    bool is_moved = noise && (run.info->is_weight_product ||
+                              (run.info->is_float_product && str_equal(noise, "bf16")));
+    if (!is_moved) return run_loops_of(&run);
     uint64_t words[INTERP_VIEW_WORDS + 2 * INTERP_MAX_RANK] = {0};
     InterpView *moved = interp_view(words, 0);
     bool is_good = move_operand(&run, moved) && run_loops_of(&run);
@@ -477,9 +481,10 @@ bool interp_decode_structured(InterpDecoder *d, const IrOp *op) {
     else if (!decode_region(d, op, info))
         return false;
     const IrAttr *contract = ir_op_attr(op, "ingot.contract");
-    info->is_weight_product = contract && contract->kind == IR_ATTR_STRING &&
-                              str_equal(contract->str, "weights") &&
-                              info->operands[0].mem == INTERP_MEM_F32;
+    bool is_product =
+        contract && contract->kind == IR_ATTR_STRING && info->operands[0].mem == INTERP_MEM_F32;
+    info->is_weight_product = is_product && str_equal(contract->str, "weights");
+    info->is_float_product = is_product && str_equal(contract->str, "float");
     if (op->num_results) {
         info->results = INTERP_ARRAY(d, uint32_t, op->num_results);
         for (uint32_t i = 0; i < op->num_results; i++) info->results[i] = interp_result(d, op, i);

@@ -27,6 +27,7 @@ typedef struct Matmul {
     IrOp *product, *scale, *epilogue;            // scale only with FORM_I8; epilogue may be NULL
     IrValue *x, *codes;                          // arguments
     IrValue *x_flat;                             // x as [M, K]
+    int64_t x_offset;                            // first column of x the product reads
     IrValue *codes_flat;                         // [NT, KB, Q, 64], or [NT, K, 16]
     bool is_nibble, saturates;                   // saturates: codes above 7 bits
     int64_t rows, blocks, block_len, num_groups; // of 4 codes: Q
@@ -105,6 +106,47 @@ static Status read_codes(Matmul *mm) {
     return STATUS_OK;
 }
 
+// x may be some columns of an argument: where they begin in its rows. False for another slice.
+static bool read_x(Matmul *mm) {
+    IrValue *at = ir_op_operand(mm->product, 0);
+    mm->x_offset = 0;
+    for (; at->def_op; at = ir_op_operand(at->def_op, 0)) {
+        const IrOp *op = at->def_op;
+        if (op->kind == IR_MEMREF_EXPAND_SHAPE || op->kind == IR_MEMREF_COLLAPSE_SHAPE) continue;
+        if (op->kind != IR_MEMREF_SUBVIEW) return false;
+        const IrType *whole = ir_op_operand(op, 0)->type;
+        const IrAttr *offsets = ir_op_attr(op, "static_offsets");
+        const IrAttr *sizes = ir_op_attr(op, "static_sizes");
+        const IrAttr *strides = ir_op_attr(op, "static_strides");
+        if (whole->rank < 2 || at->type->rank != whole->rank) return false;
+        int64_t inner = 1; // elements of one step of dimension 1
+        for (uint32_t d = 0; d < whole->rank; d++) {
+            bool is_all = offsets->values[d] == 0 && sizes->values[d] == whole->shape[d];
+            if (strides->values[d] != 1 || (d != 1 && !is_all)) return false;
+            if (d > 1) inner *= whole->shape[d];
+        }
+        if (offsets->values[1] == IR_DYNAMIC) return false;
+        mm->x_offset += offsets->values[1] * inner;
+    }
+    mm->x = at;
+    return true;
+}
+
+// Does the way from value to its argument lead through a slice? Then the argument is not the value.
+static bool is_slice(const IrValue *value) {
+    for (; value->def_op && value->def_op->num_operands; value = ir_op_operand(value->def_op, 0))
+        if (value->def_op->kind == IR_MEMREF_SUBVIEW) return true;
+    return false;
+}
+
+// The operands of a contraction but x: whole arguments.
+static bool has_sliced_operand(const IrOp *op, uint32_t first) {
+    for (uint32_t i = first; op && i < op->num_operands; i++)
+        if (ir_op_operand(op, i)->type->kind == IR_TYPE_MEMREF && is_slice(ir_op_operand(op, i)))
+            return true;
+    return false;
+}
+
 static Status read_kernel(Matmul *mm) {
     IrOp *kernel = mm->v->kernel;
     mm->form = FORM_I8;
@@ -120,7 +162,8 @@ static Status read_kernel(Matmul *mm) {
     }
     if (!mm->product || (mm->form == FORM_I8) != (mm->scale != NULL))
         return vec_refuse(mm->v, "a kernel without a contraction");
-    mm->x = vec_root(ir_op_operand(mm->product, 0));
+    if (!read_x(mm) || has_sliced_operand(mm->product, 1) || has_sliced_operand(mm->scale, 0))
+        return vec_refuse(mm->v, "a contraction of slices like these");
     mm->codes = vec_root(ir_op_operand(mm->product, 1));
     IrOp *last = mm->scale ? mm->scale : mm->product;
     mm->product_root = vec_root(ir_op_operand(last, ir_op_segment_start(last, 1)));
@@ -233,7 +276,7 @@ static IrValue *k_index(Matmul *mm, IrValue *block, int64_t j) {
 // 4 bytes of x at element j of a block, in every lane.
 static IrValue *load_x4(Matmul *mm, IrValue *row, IrValue *block, int64_t j) {
     Vectorizer *v = mm->v;
-    IrValue *indices[] = {row, k_index(mm, block, j)};
+    IrValue *indices[] = {row, k_index(mm, block, mm->x_offset + j)};
     IrValue *bytes = build_vector_load(&v->b, int_vector(v, 4, 8), mm->x_flat, 2, indices);
     const int64_t one = 1, position = 0;
     IrValue *word = cast_vector(v, bytes, ir_type_vector(v->m, 1, &one, v->i32));
@@ -361,9 +404,9 @@ static void fma_step(Matmul *mm, IrValue *code, IrValue *const *shared, IrValue 
     IrBlock *body = ir_op_block(mm->product, 0);
     uint32_t num_ins = mm->product->segments[0];
     const IrOp *fma = ir_op_operand(ir_block_terminator(body), 0)->def_op;
-    IrValue *weight = NULL;
+    IrValue *weight = NULL, *column = build_add_index(&v->b, k, mm->x_offset);
     for (int64_t r = 0; r < mm->num_rows; r++) {
-        IrValue *indices[] = {mm->row[r], k};
+        IrValue *indices[] = {mm->row[r], column};
         IrValueMap map;
         ir_value_map_init(&map);
         ir_value_map_set(&map, body->args[0],
