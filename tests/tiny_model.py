@@ -1,4 +1,4 @@
-"""Tiny random LLaMA models as GGUF files, and what they must answer.
+"""Tiny random models as GGUF files, and what they must answer.
 
 make_model writes a model whose weights are random blocks of any storage format. Reference evaluates the
 published definition in float64 on the decoded weights, in plain Python: independent of everything in
@@ -13,6 +13,18 @@ FORMATS = {
     "F32": (0, 1, 4), "F16": (1, 1, 2), "BF16": (30, 1, 2), "Q8_0": (8, 32, 34), "Q4_0": (2, 32, 18),
     "Q4_1": (3, 32, 20), "Q5_0": (6, 32, 22), "Q5_1": (7, 32, 24), "Q4_K": (12, 256, 144),
     "Q5_K": (13, 256, 176), "Q6_K": (14, 256, 210),
+}
+# How a family differs from the first. halves: elements i and i + d/2 of a head turn together, else 2i and
+# 2i + 1; bias: of q, k, v; head_norm: of each head of q and k; post_norm: of both halves of a layer; gelu:
+# its tanh form, else SiLU; scaled: embeddings times sqrt(dim); window: every `pattern`th layer sees all and
+# turns by rope_base, the others see the last `window` tokens and turn by 10000; linear: positions are divided
+# by it (not in layers with a window); score_dim: scores are divided by its root, else by that of the head size.
+FAMILIES = {
+    "llama": {},
+    "qwen2": {"halves": True, "bias": True},
+    "qwen3": {"halves": True, "head_norm": True},
+    "gemma3": {"halves": True, "head_norm": True, "post_norm": True, "gelu": True, "scaled": True,
+               "window": 12, "pattern": 6, "rope_base": 1e6},
 }
 CHAT_TEMPLATE = ("{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + "
                  "message['content'] + '<|im_end|>' + '\n'}}{% endfor %}"
@@ -153,8 +165,9 @@ def byte_letters():
 
 
 def make_model(path, layers=2, dim=64, ffn=160, heads=4, kv_heads=2, weights="F32", tied=True, seed=1,
-               context=256, head=None, vocab_multiple=1):
-    """Writes the file; returns the Reference of the same model."""
+               context=256, head=None, vocab_multiple=1, family="llama", head_dim=None, more_metadata=None, **changes):
+    """Writes the file; returns the Reference of the same model. changes: of the family's traits."""
+    traits = {**FAMILIES[family], **changes}
     rng = random.Random(seed)
     controls = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
     tokens = controls + byte_letters() + ["he", "ll", "hell"]
@@ -162,14 +175,15 @@ def make_model(path, layers=2, dim=64, ffn=160, heads=4, kv_heads=2, weights="F3
     num_named = len(tokens)
     tokens += [f"<unused_{i}>" for i in range(-len(tokens) % 16)]  # of no text
     merges = ["h e", "l l", "he ll"]
-    head_dim = dim // heads
+    head_dim = head_dim or dim // heads
+    a = family
     metadata = {
-        "general.architecture": "llama", "general.name": "tiny", "llama.block_count": layers,
-        "llama.context_length": context, "llama.embedding_length": dim,
-        "llama.feed_forward_length": ffn, "llama.attention.head_count": heads,
-        "llama.attention.head_count_kv": kv_heads, "llama.rope.freq_base": 10000.0,
-        "llama.attention.layer_norm_rms_epsilon": 1e-5, "llama.rope.dimension_count": head_dim,
-        "llama.vocab_size": len(tokens), "tokenizer.ggml.model": "gpt2",
+        "general.architecture": family, "general.name": "tiny", f"{a}.block_count": layers,
+        f"{a}.context_length": context, f"{a}.embedding_length": dim,
+        f"{a}.feed_forward_length": ffn, f"{a}.attention.head_count": heads,
+        f"{a}.attention.head_count_kv": kv_heads, f"{a}.rope.freq_base": traits.get("rope_base", 10000.0),
+        f"{a}.attention.layer_norm_rms_epsilon": 1e-5, f"{a}.rope.dimension_count": head_dim,
+        f"{a}.vocab_size": len(tokens), "tokenizer.ggml.model": "gpt2",
         "tokenizer.ggml.pre": "smollm", "tokenizer.ggml.tokens": tokens,
         "tokenizer.ggml.token_type": ([3] * len(controls) + [1] * (num_named - len(controls)) +
                                       [5] * (len(tokens) - num_named)),
@@ -177,19 +191,36 @@ def make_model(path, layers=2, dim=64, ffn=160, heads=4, kv_heads=2, weights="F3
         "tokenizer.ggml.eos_token_id": 2, "tokenizer.ggml.unknown_token_id": 0,
         "tokenizer.ggml.add_bos_token": False, "tokenizer.chat_template": CHAT_TEMPLATE,
     }
-    kv_dim, std = head_dim * kv_heads, dim ** -0.5
-    plan = [("token_embd.weight", (len(tokens), dim), 0.5, head or weights)]
+    if head_dim * heads != dim:
+        metadata.update({f"{a}.attention.key_length": head_dim, f"{a}.attention.value_length": head_dim})
+    if "window" in traits:
+        metadata[f"{a}.attention.sliding_window"] = traits["window"]
+        if traits["pattern"] != FAMILIES[family]["pattern"]:
+            metadata[f"{a}.attention.sliding_window_pattern"] = traits["pattern"]
+    q_dim, kv_dim, std = head_dim * heads, head_dim * kv_heads, dim ** -0.5
+    if "linear" in traits:
+        metadata.update({f"{a}.rope.scaling.type": "linear", f"{a}.rope.scaling.factor": traits["linear"]})
+    metadata.update(more_metadata or {})
+    plan = [("token_embd.weight", (len(tokens), dim), 0.1 if traits.get("scaled") else 0.5, head or weights)]
     if not tied:
         plan.append(("output.weight", (len(tokens), dim), 4 * std, head or weights))
     plan.append(("output_norm.weight", (dim,), 0, "F32"))
     for i in range(layers):
         for name, shape, deviation in (
-                ("attn_norm", (dim,), 0), ("attn_q", (dim, dim), 2 * std), ("attn_k", (kv_dim, dim), 2 * std),
-                ("attn_v", (kv_dim, dim), std), ("attn_output", (dim, dim), std), ("ffn_norm", (dim,), 0),
+                ("attn_norm", (dim,), 0), ("attn_q", (q_dim, dim), 2 * std), ("attn_k", (kv_dim, dim), 2 * std),
+                ("attn_v", (kv_dim, dim), std), ("attn_output", (dim, q_dim), std), ("ffn_norm", (dim,), 0),
                 ("ffn_gate", (ffn, dim), std), ("ffn_up", (ffn, dim), std),
                 ("ffn_down", (dim, ffn), ffn ** -0.5)):
             plan.append((f"blk.{i}.{name}.weight", shape, deviation,
                          weights if deviation else "F32"))
+        more = []
+        if traits.get("bias"):
+            more += [("attn_q.bias", q_dim), ("attn_k.bias", kv_dim), ("attn_v.bias", kv_dim)]
+        if traits.get("head_norm"):
+            more += [("attn_q_norm.weight", head_dim), ("attn_k_norm.weight", head_dim)]
+        if traits.get("post_norm"):
+            more += [("post_attention_norm.weight", dim), ("post_ffw_norm.weight", dim)]
+        plan += [(f"blk.{i}.{name}", (size,), 0, "F32") for name, size in more]
     infos, blobs, decoded, offset = [], [], {}, 0
     for name, shape, deviation, form in plan:
         number, block_elems, _ = FORMATS[form]
@@ -208,7 +239,7 @@ def make_model(path, layers=2, dim=64, ffn=160, heads=4, kv_heads=2, weights="F3
     header += b"".join(string(key) + value(item) for key, item in metadata.items()) + b"".join(infos)
     with open(path, "wb") as out:
         out.write(header + bytes(-len(header) % 32) + b"".join(blobs))
-    return Reference(decoded, layers, heads, kv_heads, head_dim)
+    return Reference(decoded, layers, heads, kv_heads, head_dim, traits)
 
 
 def decode_rows(form, data, shape):
@@ -233,27 +264,51 @@ def norm(x, weight):
 
 
 class Reference:
-    """A LLaMA decoder in float64: RMS norm, rotary embedding of adjacent pairs, grouped-query attention,
-    SwiGLU, residuals."""
+    """A decoder in float64: RMS norm, rotary embedding, grouped-query attention, gated feed-forward,
+    residuals, and the traits of its family."""
 
-    def __init__(self, tensors, layers, heads, kv_heads, head_dim):
-        self.tensors, self.layers, self.head_dim = tensors, layers, head_dim
+    def __init__(self, tensors, layers, heads, kv_heads, head_dim, traits):
+        self.tensors, self.layers, self.head_dim, self.traits = tensors, layers, head_dim, traits
         self.heads, self.kv_heads = heads, kv_heads
         self.head = tensors.get("output.weight", tensors["token_embd.weight"])
 
-    def rotate(self, x, position):
-        out = []
-        for i in range(0, len(x), 2):
-            angle = position * 10000.0 ** (-(i % self.head_dim) / self.head_dim)
-            c, s = math.cos(angle), math.sin(angle)
-            out += [x[i] * c - x[i + 1] * s, x[i] * s + x[i + 1] * c]
+    def is_local(self, layer):
+        return "window" in self.traits and (layer + 1) % self.traits["pattern"] != 0
+
+    def rotate(self, x, position, layer):
+        d = self.head_dim
+        base = 10000.0 if self.is_local(layer) else self.traits.get("rope_base", 10000.0)
+        scale = 1 if self.is_local(layer) else 1 / self.traits.get("linear", 1)
+        pairs = ([(i, i + d // 2) for i in range(d // 2)] if self.traits.get("halves") else
+                 [(i, i + 1) for i in range(0, d, 2)])
+        out = list(x)
+        for at in range(0, len(x), d):
+            for number, (i, j) in enumerate(pairs):
+                angle = position * scale * base ** (-2 * number / d)
+                c, s = math.cos(angle), math.sin(angle)
+                out[at + i] = x[at + i] * c - x[at + j] * s
+                out[at + j] = x[at + j] * c + x[at + i] * s
         return out
+
+    def project(self, kind, h, position, layer):
+        """Queries ("q"), keys ("k") or values ("v") of one token."""
+        tensor = lambda name: self.tensors.get(f"blk.{layer}.attn_{kind}{name}")
+        out = product(tensor(".weight"), h)
+        if self.traits.get("bias"):
+            out = [x + b for x, b in zip(out, tensor(".bias"))]
+        if kind == "v":
+            return out
+        if self.traits.get("head_norm"):
+            out = [x for at in range(0, len(out), self.head_dim)
+                   for x in norm(out[at:at + self.head_dim], tensor("_norm.weight"))]
+        return self.rotate(out, position, layer)
 
     def attend(self, q, keys, values):
         d, group, out = self.head_dim, self.heads // self.kv_heads, []
+        root = math.sqrt(self.traits.get("score_dim", d))
         for h in range(self.heads):
             at = h // group * d
-            scores = [math.fsum(a * b for a, b in zip(q[h * d:h * d + d], k[at:at + d])) / math.sqrt(d)
+            scores = [math.fsum(a * b for a, b in zip(q[h * d:h * d + d], k[at:at + d])) / root
                       for k in keys]
             top = max(scores)
             parts = [math.exp(s - top) for s in scores]
@@ -261,31 +316,50 @@ class Reference:
             out += [math.fsum(p * v[at + j] for p, v in zip(parts, values)) / total for j in range(d)]
         return out
 
+    def activate(self, g):
+        if not self.traits.get("gelu"):
+            return g / (1 + math.exp(-g))
+        return 0.5 * g * (1 + math.tanh(math.sqrt(2 / math.pi) * (g + 0.044715 * g ** 3)))
+
     def log_probabilities(self, ids):
         """Natural-log probabilities of the token after ids."""
         caches = [([], []) for _ in range(self.layers)]
         x = None
         for position, token in enumerate(ids):
             x = list(self.tensors["token_embd.weight"][token])
+            if self.traits.get("scaled"):
+                x = [v * math.sqrt(len(x)) for v in x]
             for i, (keys, values) in enumerate(caches):
                 w = lambda name, i=i: self.tensors[f"blk.{i}.{name}.weight"]
+                post = lambda y, name: norm(y, w(name)) if self.traits.get("post_norm") else y
                 h = norm(x, w("attn_norm"))
-                keys.append(self.rotate(product(w("attn_k"), h), position))
-                values.append(product(w("attn_v"), h))
-                a = self.attend(self.rotate(product(w("attn_q"), h), position), keys, values)
-                x = [p + q for p, q in zip(x, product(w("attn_output"), a))]
+                keys.append(self.project("k", h, position, i))
+                values.append(self.project("v", h, position, i))
+                first = max(0, position + 1 - self.traits["window"]) if self.is_local(i) else 0
+                a = self.attend(self.project("q", h, position, i), keys[first:], values[first:])
+                a = post(product(w("attn_output"), a), "post_attention_norm")
+                x = [p + q for p, q in zip(x, a)]
                 h = norm(x, w("ffn_norm"))
                 gate, up = product(w("ffn_gate"), h), product(w("ffn_up"), h)
-                mid = [g / (1 + math.exp(-g)) * u for g, u in zip(gate, up)]
-                x = [p + q for p, q in zip(x, product(w("ffn_down"), mid))]
+                mid = [self.activate(g) * u for g, u in zip(gate, up)]
+                x = [p + q for p, q in zip(x, post(product(w("ffn_down"), mid), "post_ffw_norm"))]
         logits = product(self.head, norm(x, self.tensors["output_norm.weight"]))
         top = max(logits)
         total = top + math.log(math.fsum(math.exp(v - top) for v in logits))
         return [v - total for v in logits]
 
-    def entry(self, name, ids, listed=64):
+    def entry(self, name, ids, listed=64, num_greedy=0):
         """What `ingot eval --reference` reads, with full precision."""
         logs = self.log_probabilities(ids)
         order = sorted(range(len(logs)), key=lambda i: -logs[i])
         return {"name": name, "ids": ids, "top": [[i, logs[i]] for i in order[:listed]],
-                "greedy": [], "gap": []}
+                **self.continuation(ids, num_greedy)}
+
+    def continuation(self, ids, num_tokens):
+        greedy, gaps = [], []
+        for _ in range(num_tokens):
+            logs = self.log_probabilities(ids + greedy)
+            best, second = sorted(range(len(logs)), key=lambda i: -logs[i])[:2]
+            greedy.append(best)
+            gaps.append(logs[best] - logs[second])
+        return {"greedy": greedy, "gap": gaps}

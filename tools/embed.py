@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns text files into C: embed.py PREFIX OUT.c FILE... writes `const char PREFIX_STEM[]` for each FILE
+"""Turns text files into C: embed.py PREFIX OUT.c FILE... (or a folder: its *.yaml) writes `const char PREFIX_STEM[]` for each FILE
 and the table `const EmbeddedFile PREFIX_files[]` (src/base/embedded.h). Same input, same bytes."""
 import os, re, sys
 
@@ -10,7 +10,10 @@ def literal(line):
 
 
 def main():
-    prefix, out, files = sys.argv[1], sys.argv[2], sorted(sys.argv[3:], key=os.path.basename)
+    prefix, out, files = sys.argv[1], sys.argv[2], sys.argv[3:]
+    if len(files) == 1 and os.path.isdir(files[0]):
+        files = [os.path.join(files[0], name) for name in os.listdir(files[0]) if name.endswith('.yaml')]
+    files.sort(key=os.path.basename)
     text = ['// Made by tools/embed.py from data files; do not edit.', '#include "base/embedded.h"', '']
     rows = []
     for path in files:
@@ -25,8 +28,11 @@ def main():
         rows.append(f'    {{"{name}", {symbol}, sizeof {symbol} - 1}},')
     text += ['', f'extern const EmbeddedFile {prefix}_files[];', f'const EmbeddedFile {prefix}_files[] = {{']
     text += rows + ['    {0},', '};', '']
+    text = '\n'.join(text)
+    if os.path.exists(out) and open(out).read() == text:
+        return  # nothing to build again
     with open(out, 'w') as f:
-        f.write('\n'.join(text))
+        f.write(text)
 
 
 if __name__ == '__main__':

@@ -483,15 +483,17 @@ static Status outline_function(IrModule *m, IrOp *func, DiagSink *sink) {
 }
 
 Status pass_outline_kernels(IrModule *m, DiagSink *sink) {
-    IrOp *plain[512];
-    uint32_t num_plain = 0;
+    uint32_t num_plain = 0, num_funcs = 0;
+    FOR_EACH_OP(func, ir_module_body(m)) num_funcs++;
+    IrOp **plain = ARENA_ARRAY(&m->arena, IrOp *, num_funcs);
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!is_func(func) || ir_op_attr(func, "ingot.kernel")) continue;
         if (ir_op_attr(func, "ingot.composite")) {
             order_arguments(m, func);
             make_attention_kernel(m, func);
-        } else if (num_plain < ARRAY_LEN(plain))
+        } else {
             plain[num_plain++] = func;
+        }
     }
     for (uint32_t i = 0; i < num_plain; i++) TRY(outline_function(m, plain[i], sink));
     dce_module(m);

@@ -9,9 +9,14 @@
 //     l = l * c + p (per lane);  acc = acc * c + p . V            d across lanes, keys ascending
 //   out = acc / sum(l)
 //
+// With a sliding window the blocks begin with the one that holds the first key the first row sees:
+// pages before it are not read. A row may then see nothing of its first blocks, so m starts at the
+// least finite number, below which no difference is undefined.
+//
 // What a row computes does not depend on its neighbours: a block that is masked for a row
 // multiplies its sums by exp(0) = 1 and adds 0. Token blocks are dealt from both ends, as later
 // ones see more keys. The scale and the mask are read from the reference body.
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,29 +30,66 @@ typedef struct Attention {
     IrValue *q, *pages, *keys, *values, *out, *start, *num_valid;
     const IrAttr *scale;
     int64_t heads, group, depth, page_len, num_rows, unroll, block_len;
-    IrValue *head;                                                        // KV head of the tile
+    int64_t window; // keys a query sees, its own included; 0: all
+    IrValue *head;  // KV head of the tile
     IrValue *token[MAX_ROWS], *query_head[MAX_ROWS], *position[MAX_ROWS]; // position as i32
     IrValue *acc, *weights; // scratch [rows, depth], [rows, block_len]
 } Attention;
 
 // ---- reading the kernel
 
-static const IrAttr *find_scale(const IrOp *kernel, bool *out_masked) {
-    FOR_EACH_OP(op, ir_func_body(kernel)) {
-        if (op->kind != IR_LINALG_GENERIC) continue;
-        const IrAttr *scale = NULL;
-        bool compares = false, selects = false;
-        FOR_EACH_OP(inner, ir_op_block(op, 0)) {
-            compares |= inner->kind == IR_ARITH_CMPI &&
-                        str_equal(ir_op_attr(inner, "predicate")->str, "ule");
-            selects |= inner->kind == IR_ARITH_SELECT;
-            if (inner->kind == IR_ARITH_MULF) scale = ir_value_constant(ir_op_operand(inner, 1));
-        }
-        if (!scale) continue;
-        *out_masked = compares && selects;
-        return scale;
+static bool is_loop_index(const IrValue *v, int64_t dim) {
+    return v->def_op && v->def_op->kind == IR_LINALG_INDEX &&
+           ir_op_attr(v->def_op, "dim")->i == dim;
+}
+
+// The position of a query: start + number of its token.
+static bool is_position(const Attention *a, const IrValue *v) {
+    const IrOp *op = v->def_op;
+    if (!op || op->kind != IR_ARITH_ADDI) return false;
+    const IrValue *x = ir_op_operand(op, 0), *y = ir_op_operand(op, 1);
+    return (x == a->start && is_loop_index(y, 2)) || (y == a->start && is_loop_index(x, 2));
+}
+
+static bool is_compare(const IrOp *op, const char *predicate) {
+    return op && op->kind == IR_ARITH_CMPI &&
+           str_equal(ir_op_attr(op, "predicate")->str, predicate);
+}
+
+static bool is_causal(const Attention *a, const IrOp *op) {
+    return is_compare(op, "ule") && is_loop_index(ir_op_operand(op, 0), 3) &&
+           is_position(a, ir_op_operand(op, 1));
+}
+
+// position < key + window
+static bool is_near(const Attention *a, const IrOp *op, int64_t *out_window) {
+    if (!is_compare(op, "ult") || !is_position(a, ir_op_operand(op, 0))) return false;
+    const IrOp *end = ir_op_operand(op, 1)->def_op;
+    return end && end->kind == IR_ARITH_ADDI && is_loop_index(ir_op_operand(end, 0), 3) &&
+           ir_value_constant_int(ir_op_operand(end, 1), out_window) && *out_window > 0 &&
+           *out_window < INT32_MAX / 2;
+}
+
+// Finds visible ? score * scale : -inf, where a key is visible up to the position of the query, and
+// with a window only the last so many.
+static bool read_mask(Attention *a) {
+    FOR_EACH_OP(op, ir_func_body(a->v->kernel)) {
+        const IrBlock *body = op->kind == IR_LINALG_GENERIC ? ir_op_block(op, 0) : NULL;
+        const IrOp *select = body ? ir_op_operand(body->last, 0)->def_op : NULL;
+        if (!select || select->kind != IR_ARITH_SELECT) continue;
+        const IrOp *visible = ir_op_operand(select, 0)->def_op;
+        const IrOp *product = ir_op_operand(select, 1)->def_op;
+        const IrAttr *hidden = ir_value_constant(ir_op_operand(select, 2));
+        bool has_window = visible && visible->kind == IR_ARITH_ANDI;
+        if (has_window && !is_near(a, ir_op_operand(visible, 1)->def_op, &a->window)) return false;
+        if (has_window) visible = ir_op_operand(visible, 0)->def_op;
+        if (!is_causal(a, visible) || !product || product->kind != IR_ARITH_MULF || !hidden ||
+            ir_attr_float_value(hidden) != -INFINITY)
+            return false;
+        a->scale = ir_value_constant(ir_op_operand(product, 1));
+        return a->scale != NULL;
     }
-    return NULL;
+    return false;
 }
 
 static Status read_kernel(Attention *a) {
@@ -74,10 +116,8 @@ static Status read_kernel(Attention *a) {
     if (k->shape[1] != a->heads || k->shape[2] != a->depth || k->shape[3] != a->page_len ||
         value->shape[3] != a->depth)
         return vec_refuse(a->v, "a KV cache of this layout");
-    bool is_masked = false;
-    a->scale = find_scale(a->v->kernel, &is_masked);
-    if (!a->scale || !is_masked)
-        return vec_refuse(a->v, "attention without a scale and a causal mask");
+    if (!read_mask(a))
+        return vec_refuse(a->v, "attention without a scale and a causal or sliding mask");
     int64_t lanes = a->v->s.lanes;
     if (a->depth % lanes != 0 || a->page_len % lanes != 0)
         return vec_refuse(a->v, "a head size or page length that is no multiple of the vector");
@@ -197,16 +237,23 @@ static void emit_scores(Attention *a, IrValue *page, IrValue *slot,
 static void mask_scores(Attention *a, IrValue *first_key, IrValue *scores[MAX_ROWS][MAX_UNROLL]) {
     Vectorizer *v = a->v;
     IrValue *scale = scale_vector(a), *hidden = splat_f32(v, -INFINITY);
-    IrValue *lanes = lane_numbers(v), *key[MAX_UNROLL];
+    IrValue *lanes = lane_numbers(v), *key[MAX_UNROLL], *past[MAX_UNROLL] = {0};
     for (int64_t u = 0; u < a->unroll; u++) {
         IrValue *base = build_add_index(&v->b, first_key, u * v->s.lanes);
         base = build_cast(&v->b, IR_ARITH_INDEX_CAST, base, v->i32);
         key[u] = binary(a, IR_ARITH_ADDI, vec_splat(v, base), lanes);
+        if (!a->window) continue;
+        IrValue *window = vec_splat(v, build_int(&v->b, a->window, v->i32));
+        past[u] = binary(a, IR_ARITH_ADDI, key[u], window);
     }
     for (int64_t r = 0; r < a->num_rows; r++) {
         IrValue *position = vec_splat(v, a->position[r]);
         for (int64_t u = 0; u < a->unroll; u++) {
             IrValue *visible = build_cmpi(&v->b, "ule", key[u], position);
+            if (a->window) {
+                IrValue *near = build_cmpi(&v->b, "ult", position, past[u]);
+                visible = binary(a, IR_ARITH_ANDI, visible, near);
+            }
             IrValue *scaled = binary(a, IR_ARITH_MULF, scores[r][u], scale);
             scores[r][u] =
                 MUTATED(LOST_CAUSAL_MASK) ? scaled : build_select(&v->b, visible, scaled, hidden);
@@ -321,6 +368,15 @@ static void store_rows(Attention *a, IrValue **state) {
     }
 }
 
+// The first key of the first block row 0 sees.
+static IrValue *first_block(Attention *a) {
+    if (!a->window) return index_const(a, 0);
+    IrValue *window = index_const(a, a->window), *block_len = index_const(a, a->block_len);
+    IrValue *end = build_add_index(&a->v->b, binary(a, IR_ARITH_ADDI, a->start, a->token[0]), 1);
+    IrValue *first = binary(a, IR_ARITH_SUBI, binary(a, IR_ARITH_MAXUI, end, window), window);
+    return binary(a, IR_ARITH_MULI, binary(a, IR_ARITH_DIVUI, first, block_len), block_len);
+}
+
 // Rows first_row .. + num_rows of the block of tokens from first_token; rows past the last are
 // taken twice.
 static void emit_rows(Attention *a, IrValue *first_token, IrValue *first_row,
@@ -339,13 +395,13 @@ static void emit_rows(Attention *a, IrValue *first_token, IrValue *first_row,
     IrValue *state[2 * MAX_ROWS];
     uint32_t n = (uint32_t)(2 * a->num_rows);
     for (int64_t r = 0; r < a->num_rows; r++) {
-        state[r] = build_float(&v->b, -INFINITY, v->f32);
+        state[r] = build_float(&v->b, a->window ? -(double)FLT_MAX : -INFINITY, v->f32);
         state[a->num_rows + r] = build_zero(&v->b, v->vf32);
     }
+    IrValue *begin = first_block(a);
     Builder outer = v->b, body;
     IrValue *end = build_add_index(&outer, last_position, 1);
-    IrOp *loop = build_for(&outer, build_index(&outer, 0), end, build_index(&outer, a->block_len),
-                           n, state, &body);
+    IrOp *loop = build_for(&outer, begin, end, build_index(&outer, a->block_len), n, state, &body);
     for (uint32_t i = 0; i < n; i++) state[i] = body.block->args[1 + i];
     v->b = body;
     emit_block(a, body.block->args[0], state);

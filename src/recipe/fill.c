@@ -6,9 +6,9 @@
 
 enum { MAX_IF_DEPTH = 8, MAX_PLACEHOLDER_BYTES = 200 };
 
-void fill_env_init(FillEnv *env, const Model *model, int64_t layer) {
+void fill_env_init(FillEnv *env, const Model *model, int64_t layer, const ExprScope *numbers) {
     *env = (FillEnv){.model = model, .layer = layer};
-    env->scope = (ExprScope){.parent = &model->scope, .arena = model->arena};
+    env->scope = (ExprScope){.parent = numbers, .arena = model->arena};
     size_t num_tensors = layer < 0 ? model->num_tensors : model->num_layer_tensors;
     const ModelTensor *tensors =
         layer < 0 ? model->tensors : model->layer_tensors + (size_t)layer * num_tensors;

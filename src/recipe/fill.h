@@ -9,13 +9,14 @@
 typedef struct FillEnv {
     const Model *model;
     int64_t layer;           // its layer tensors are visible; -1: those outside the layers
-    ExprScope scope;         // names of this template, in front of the model's
+    ExprScope scope;         // names of this template, in front of the model's or a layer's
     const char *texts[8][2]; // name, text: ${name}
     size_t num_texts;
 } FillEnv;
 
-// Starts an environment: names IS_F32_x and HAS_x of every visible tensor x are defined.
-void fill_env_init(FillEnv *env, const Model *model, int64_t layer);
+// Starts an environment: numbers are the model's or one layer's; names IS_F32_x and HAS_x of every
+// visible tensor x are defined.
+void fill_env_init(FillEnv *env, const Model *model, int64_t layer, const ExprScope *numbers);
 void fill_env_text(FillEnv *env, const char *name, const char *text);
 
 // The argument list of a function for the tensors called as in `names`, with their types and

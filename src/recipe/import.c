@@ -11,12 +11,24 @@
 #include "ir/verify.h"
 #include "recipe/fill.h"
 
+enum { MAX_LAYER_FUNCTIONS = 64 }; // each is compiled for every bucket and CPU level
+
+// A rotary table as the family describes it for one kind of layer.
+typedef struct Rope {
+    double base, scale;
+    int64_t dim;
+    const GgufTensor *factors; // NULL: none
+} Rope;
+
 typedef struct Importer {
     Model model;
     StrBuf text;
-    const char *kv_type;      // of one layer's K or V cache
+    const char *kv_type; // of one layer's K or V cache
+    Rope *ropes;         // the different ones
+    size_t num_ropes;
+    size_t *kind_ropes;       // [kind] number of its table
     const char **layer_names; // [layer] the function it calls
-    const char **signatures;  // [layer] its weight formats
+    const char **signatures;  // [layer] its kind and weight formats
 } Importer;
 
 // ---------------------------------------------------------------- module attributes
@@ -35,46 +47,71 @@ void import_put_config(const Recipe *recipe, StrBuf *out) {
         recipe->is_qkv_packed ? "true" : "false", recipe->page_len_tokens, recipe->target.threads);
 }
 
-static Status table_expr(Importer *im, const DocNode *table, const char *key, double *out) {
-    const DocNode *node = NULL;
-    TRY(model_child(&im->model, table, key, DOC_SCALAR, &node));
-    return expr_eval(&im->model.scope, node->text, node->span, im->model.sink, out);
+// Names of tables, functions and values by number: the first has no number.
+static const char *numbered(const Importer *im, const char *name, size_t number) {
+    return number ? arena_printf(im->model.arena, "%s_%zu", name, number) : name;
 }
 
-// {rope.cos = {base = ..., dim = ..., kind = "cos", rows = ..., scale = ..., factors = "..."}, ...}
-static Status put_table(Importer *im, const DocNode *table, const char *kind, const char *comma) {
-    const DocNode *name = NULL, *factors = doc_find(table, "factors"), *dim = NULL;
-    double base = 0, scale = 0;
-    int64_t num_dims = 0, rows = 0;
-    TRY(model_child(&im->model, table, kind, DOC_SCALAR, &name));
-    TRY(model_child(&im->model, table, "dim", DOC_SCALAR, &dim));
-    TRY(table_expr(im, table, "base", &base));
-    TRY(table_expr(im, table, "scale", &scale));
-    TRY(expr_eval_int(&im->model.scope, dim->text, 2, 65536, dim->span, im->model.sink, &num_dims));
-    TRY(expr_eval_int(&im->model.scope, "TABLE_LEN", 1, INT32_MAX, dim->span, im->model.sink,
-                      &rows));
-    const GgufTensor *tensor = factors ? model_find_tensor(&im->model, factors->text, -1) : NULL;
-    strbuf_printf(&im->text, "%srope.%s = {base = %.17e : f64, dim = %" PRId64 " : i64, ", comma,
-                  name->text, base, num_dims);
-    if (tensor) {
-        strbuf_puts(&im->text, "factors = ");
-        strbuf_put_json_string(&im->text, tensor->name, strlen(tensor->name));
-        strbuf_puts(&im->text, ", ");
+static Status rope_expr(Importer *im, const DocNode *table, const char *key, const ExprScope *scope,
+                        double *out) {
+    const DocNode *node = NULL;
+    TRY(model_child(&im->model, table, key, DOC_SCALAR, &node));
+    return expr_eval(scope, node->text, node->span, im->model.sink, out);
+}
+
+// The tables of all kinds of layers, equal ones once.
+static Status find_ropes(Importer *im) {
+    const DocNode *table = NULL, *dim = NULL;
+    Model *model = &im->model;
+    TRY(model_child(model, model->arch, "rope_table", DOC_MAP, &table));
+    TRY(model_child(model, table, "dim", DOC_SCALAR, &dim));
+    const DocNode *factors = doc_find(table, "factors");
+    im->ropes = ARENA_ARRAY(model->arena, Rope, model->num_kinds);
+    im->kind_ropes = ARENA_ARRAY(model->arena, size_t, model->num_kinds);
+    for (size_t kind = 0; kind < model->num_kinds; kind++) {
+        const ExprScope *scope = &model->layers[model->kind_layers[kind]].scope;
+        Rope rope = {.factors = factors ? model_find_tensor(model, factors->text, -1) : NULL};
+        TRY(rope_expr(im, table, "base", scope, &rope.base));
+        TRY(rope_expr(im, table, "scale", scope, &rope.scale));
+        TRY(expr_eval_int(scope, dim->text, 2, 65536, dim->span, model->sink, &rope.dim));
+        size_t i = 0;
+        while (i < im->num_ropes &&
+               (im->ropes[i].base != rope.base || im->ropes[i].scale != rope.scale ||
+                im->ropes[i].dim != rope.dim))
+            i++;
+        if (i == im->num_ropes) im->ropes[im->num_ropes++] = rope;
+        im->kind_ropes[kind] = i;
     }
-    strbuf_printf(&im->text, "kind = \"%s\", rows = %" PRId64 " : i64, scale = %.17e : f64}", kind,
-                  rows, scale);
     return STATUS_OK;
 }
 
+// rope.cos = {base = ..., dim = ..., kind = "cos", rows = ..., scale = ..., factors = "..."}
+static void put_table(Importer *im, size_t number, const char *kind, int64_t rows) {
+    const Rope *rope = &im->ropes[number];
+    strbuf_printf(&im->text, "rope.%s = {base = %.17e : f64, dim = %" PRId64 " : i64, ",
+                  numbered(im, kind, number), rope->base, rope->dim);
+    if (rope->factors) {
+        strbuf_puts(&im->text, "factors = ");
+        strbuf_put_json_string(&im->text, rope->factors->name, strlen(rope->factors->name));
+        strbuf_puts(&im->text, ", ");
+    }
+    strbuf_printf(&im->text, "kind = \"%s\", rows = %" PRId64 " : i64, scale = %.17e : f64}", kind,
+                  rows, rope->scale);
+}
+
 static Status put_module_head(Importer *im) {
-    const DocNode *tables = NULL;
-    TRY(model_child(&im->model, im->model.arch, "rope_tables", DOC_LIST, &tables));
+    int64_t rows = 0;
+    TRY(find_ropes(im));
+    TRY(expr_eval_int(&im->model.scope, "TABLE_LEN", 1, INT32_MAX, im->model.arch->span,
+                      im->model.sink, &rows));
     strbuf_puts(&im->text, "module attributes {");
     import_put_config(im->model.recipe, &im->text);
     strbuf_puts(&im->text, ", ingot.level = 1 : i64, ingot.tables = {");
-    FOR_EACH_DOC(table, tables) {
-        TRY(put_table(im, table, "cos", table == tables->first ? "" : ", "));
-        TRY(put_table(im, table, "sin", ", "));
+    for (size_t i = 0; i < im->num_ropes; i++) {
+        if (i) strbuf_puts(&im->text, ", ");
+        put_table(im, i, "cos", rows);
+        strbuf_puts(&im->text, ", ");
+        put_table(im, i, "sin", rows);
     }
     strbuf_puts(&im->text, "}, ingot.version = 1 : i64} {\n");
     return STATUS_OK;
@@ -82,10 +119,17 @@ static Status put_module_head(Importer *im) {
 
 // ---------------------------------------------------------------- functions of the templates
 
-static void start_env(Importer *im, int64_t layer, FillEnv *env) {
-    fill_env_init(env, &im->model, layer);
-    fill_env_text(env, "kv", im->model.recipe->kv);
+// layer -1: tensors outside the layers. kind: whose numbers are visible, NO_KIND: the model's.
+static const size_t NO_KIND = SIZE_MAX;
+
+static void start_env(Importer *im, int64_t layer, size_t kind, FillEnv *env) {
+    Model *model = &im->model;
+    const ExprScope *numbers =
+        kind == NO_KIND ? &model->scope : &model->layers[model->kind_layers[kind]].scope;
+    fill_env_init(env, model, layer, numbers);
+    fill_env_text(env, "kv", model->recipe->kv);
     fill_env_text(env, "kv_type", im->kv_type);
+    if (kind != NO_KIND) fill_env_text(env, "kind", numbered(im, "", kind));
 }
 
 // One entry of a `for` list: words become texts, expressions names.
@@ -103,23 +147,36 @@ static Status bind_instance(FillEnv *env, const DocNode *instance) {
     return STATUS_OK;
 }
 
+static Status put_instances(Importer *im, const DocNode *function, size_t kind) {
+    const DocNode *ir = NULL, *instances = doc_find(function, "for");
+    FillEnv env;
+    TRY(model_child(&im->model, function, "ir", DOC_SCALAR, &ir));
+    if (!instances) {
+        start_env(im, -1, kind, &env);
+        return fill_template(&env, ir, &im->text);
+    }
+    FOR_EACH_DOC(instance, instances) {
+        start_env(im, -1, kind, &env);
+        TRY(bind_instance(&env, instance));
+        TRY(fill_template(&env, ir, &im->text));
+    }
+    return STATUS_OK;
+}
+
+// Functions that say `per: kind` are made for every kind of layer, ${kind} tells them apart.
 static Status put_shared_functions(Importer *im) {
-    const DocNode *functions = NULL, *ir = NULL;
-    TRY(model_child(&im->model, im->model.arch, "functions", DOC_LIST, &functions));
+    const DocNode *functions = NULL;
+    TRY(model_child(&im->model, im->model.arch, "functions", DOC_MAP, &functions));
     FOR_EACH_DOC(function, functions) {
-        TRY(model_child(&im->model, function, "ir", DOC_SCALAR, &ir));
-        const DocNode *instances = doc_find(function, "for");
-        FillEnv env;
-        if (!instances) {
-            start_env(im, -1, &env);
-            TRY(fill_template(&env, ir, &im->text));
+        const DocNode *per = doc_find(function, "per");
+        if (!per) {
+            TRY(put_instances(im, function, NO_KIND));
             continue;
         }
-        FOR_EACH_DOC(instance, instances) {
-            start_env(im, -1, &env);
-            TRY(bind_instance(&env, instance));
-            TRY(fill_template(&env, ir, &im->text));
-        }
+        if (!str_equal(per->text, "kind"))
+            return diag_error(im->model.sink, DIAG_R0013, per->span, "per can only be kind");
+        for (size_t kind = 0; kind < im->model.num_kinds; kind++)
+            TRY(put_instances(im, function, kind));
     }
     return STATUS_OK;
 }
@@ -132,7 +189,7 @@ static Status put_part(Importer *im, const char *part, const char *name, int64_t
     TRY(model_child(&im->model, node, "ir", DOC_SCALAR, &ir));
     FillEnv env;
     StrBuf args = {0};
-    start_env(im, layer, &env);
+    start_env(im, layer, layer < 0 ? NO_KIND : im->model.layers[layer].kind, &env);
     Status status = fill_put_args(&env, weights, &args);
     if (status == STATUS_OK) {
         fill_env_text(&env, "name", name);
@@ -147,30 +204,32 @@ static const char *layer_signature(const Importer *im, int64_t layer) {
     const Model *model = &im->model;
     const ModelTensor *tensors = model->layer_tensors + (size_t)layer * model->num_layer_tensors;
     StrBuf text = {0};
+    strbuf_printf(&text, "%zu ", model->layers[layer].kind);
     for (size_t i = 0; i < model->num_layer_tensors; i++)
         strbuf_printf(&text, "%s ",
                       tensors[i].tensor ? quant_info(tensors[i].tensor->format)->name : "-");
-    const char *copy = arena_strndup(model->arena, text.data ? text.data : "", text.len);
+    const char *copy = arena_strndup(model->arena, text.data, text.len);
     strbuf_deinit(&text);
     return copy;
 }
 
-// Layers with the same weight formats share a function: @layer, @layer_1, ...
+// Layers of one kind and with the same weight formats share a function: @layer, @layer_1, ...
 static Status put_layers(Importer *im) {
     size_t num_layers = (size_t)im->model.num_layers;
     im->layer_names = ARENA_ARRAY(im->model.arena, const char *, num_layers);
     im->signatures = ARENA_ARRAY(im->model.arena, const char *, num_layers);
-    uint32_t num_functions = 0;
+    size_t num_functions = 0;
     for (size_t layer = 0; layer < num_layers; layer++) {
         im->signatures[layer] = layer_signature(im, (int64_t)layer);
         for (size_t i = 0; i < layer && !im->layer_names[layer]; i++)
             if (str_equal(im->signatures[i], im->signatures[layer]))
                 im->layer_names[layer] = im->layer_names[i];
         if (im->layer_names[layer]) continue;
-        im->layer_names[layer] =
-            num_functions ? arena_printf(im->model.arena, "layer_%" PRIu32, num_functions)
-                          : "layer";
-        num_functions++;
+        if (num_functions == MAX_LAYER_FUNCTIONS)
+            return diag_error(im->model.sink, DIAG_F0016,
+                              (DiagSpan){.file = gguf_path(im->model.gguf)},
+                              "more than %d layers that all differ", MAX_LAYER_FUNCTIONS);
+        im->layer_names[layer] = numbered(im, "layer", num_functions++);
         TRY(put_part(im, "layer", im->layer_names[layer], (int64_t)layer));
     }
     return STATUS_OK;
@@ -254,8 +313,12 @@ static Status put_forward_head(Importer *im, const ForwardTypes *types) {
                           ",\n    %%%cc%" PRId64 ": %s {ingot.kv = \"%c\", ingot.layer = %" PRId64
                           " : i64}",
                           v ? 'v' : 'k', i, im->kv_type, v ? 'v' : 'k', i);
-    strbuf_printf(text, ",\n    %%cos: %s {ingot.param = \"rope.cos\"}", types->table);
-    strbuf_printf(text, ",\n    %%sin: %s {ingot.param = \"rope.sin\"}", types->table);
+    for (size_t i = 0; i < im->num_ropes; i++)
+        for (int is_sin = 0; is_sin < 2; is_sin++) {
+            const char *name = numbered(im, is_sin ? "sin" : "cos", i);
+            strbuf_printf(text, ",\n    %%%s: %s {ingot.param = \"rope.%s\"}", name, types->table,
+                          name);
+        }
     TRY(put_part_args(im, "embed", -1, is_declared));
     for (int64_t i = 0; i < im->model.num_layers; i++)
         TRY(put_part_args(im, "layer", i, is_declared));
@@ -269,10 +332,12 @@ static Status put_forward_head(Importer *im, const ForwardTypes *types) {
 static Status put_layer_call(Importer *im, const ForwardTypes *types, int64_t layer) {
     StrBuf *text = &im->text;
     const char *x = layer ? arena_printf(im->model.arena, "%%x%" PRId64 "#0", layer) : "%x0";
+    size_t rope = im->kind_ropes[im->model.layers[layer].kind];
     strbuf_printf(text,
                   "    %%x%" PRId64 ":3 = func.call @%s(%s, %%start, %%pages, %%kc%" PRId64
-                  ", %%vc%" PRId64 ", %%cos, %%sin",
-                  layer + 1, im->layer_names[layer], x, layer, layer);
+                  ", %%vc%" PRId64 ", %%%s, %%%s",
+                  layer + 1, im->layer_names[layer], x, layer, layer, numbered(im, "cos", rope),
+                  numbered(im, "sin", rope));
     TRY(put_part_weights(im, "layer", layer, false));
     strbuf_printf(text, ") : (%s, index, %s, %s, %s, %s, %s", types->x, types->pages, im->kv_type,
                   im->kv_type, types->table, types->table);

@@ -1,18 +1,20 @@
 // Reads the numbers and finds the tensors of a model; see model.h.
 #include "recipe/model.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/embedded.h"
+#include "recipe/family.h"
 
-// Texts of data/arch/*.yaml, made into strings by the build.
-extern const EmbeddedFile arch_files[];
+enum { MAX_LAYERS = 4096 };
 
-enum { MAX_ARCH_NAME_BYTES = 64, MAX_LAYERS = 4096 };
+// Where a number of the description is read for: the model (layer -1), or one of its layers.
+typedef struct Reader {
+    Model *model;
+    ExprScope *scope; // names known so far; gets the new one
+    int64_t layer;
+} Reader;
 
 static DiagSpan file_span(const Model *model, uint64_t byte_offset) {
     return (DiagSpan){.file = gguf_path(model->gguf), .byte_offset = byte_offset};
@@ -40,44 +42,13 @@ static Status child_text(const Model *model, const DocNode *node, const char *ke
 
 // ---------------------------------------------------------------- the description
 
-static Status unknown_architecture(Model *model) {
-    const char *names[64];
-    size_t num_names = 0;
-    for (const EmbeddedFile *file = arch_files; file->name && num_names < ARRAY_LEN(names); file++)
-        names[num_names++] = arena_strndup(model->arena, file->name, strcspn(file->name, "."));
-    Status status = diag_error(model->sink, DIAG_F0014, file_span(model, 0),
-                               "architecture %.60s is not supported", model->arch_name);
-    StrBuf all = {0};
-    for (size_t i = 0; i < num_names; i++) strbuf_printf(&all, "%s%s", i ? ", " : "", names[i]);
-    if (all.data) diag_evidence(model->sink, "known architectures: %s", all.data);
-    strbuf_deinit(&all);
-    return status;
-}
-
-// From the folder INGOT_DATA_DIR/arch if that is set and has the file, else the copy in the
-// program.
 static Status load_arch(Model *model) {
     GgufString name = {0};
     if (!gguf_get_string(model->gguf, "general.architecture", &name))
         return diag_error(model->sink, DIAG_F0015, file_span(model, 0),
                           "the file does not say what it is: general.architecture is missing");
-    model->arch_name =
-        arena_strndup(model->arena, name.data, MIN(name.len, 2 * MAX_ARCH_NAME_BYTES));
-    bool is_plain = name.len > 0 && name.len <= MAX_ARCH_NAME_BYTES;
-    for (uint64_t i = 0; is_plain && i < name.len; i++)
-        is_plain =
-            isalnum((unsigned char)name.data[i]) || name.data[i] == '-' || name.data[i] == '_';
-    if (!is_plain) return unknown_architecture(model);
-    const char *file_name = arena_printf(model->arena, "%s.yaml", model->arch_name);
-    const char *folder = getenv("INGOT_DATA_DIR");
-    if (folder && *folder) {
-        const char *path = arena_printf(model->arena, "%s/arch/%s", folder, file_name);
-        return doc_load(path, model->sink, &model->arch);
-    }
-    for (const EmbeddedFile *file = arch_files; file->name; file++)
-        if (str_equal(file->name, file_name))
-            return doc_parse(file->text, file->len, file_name, DOC_YAML, model->sink, &model->arch);
-    return unknown_architecture(model);
+    model->arch_name = arena_strndup(model->arena, name.data, MIN(name.len, (uint64_t)128));
+    return family_load(model->arch_name, name.len, file_span(model, 0), model->sink, &model->arch);
 }
 
 // {arch} at the start of a key stands for the architecture's name.
@@ -97,9 +68,30 @@ static bool int_type(GgufType type) {
     return type <= GGUF_I32 || type == GGUF_U64 || type == GGUF_I64;
 }
 
-// A number, or an array of one per layer in which all are equal.
-static Status key_number(const Model *model, const char *key, const GgufValue *value,
-                         bool want_float, double *out) {
+// The value of an array of one element per layer: a layer's own, or the one on which all agree.
+static Status array_number(const Reader *r, const char *key, const GgufValue *value, double *out) {
+    const Model *model = r->model;
+    if (value->array.count == 0 ||
+        (!int_type(value->array.elem_type) && value->array.elem_type != GGUF_BOOL))
+        return wrong_key_type(model, key, "a whole number, or one per layer");
+    if (r->layer >= 0) {
+        if (value->array.count != (uint64_t)model->num_layers)
+            return diag_error(model->sink, DIAG_F0016, file_span(model, 0),
+                              "%s has %" PRIu64 " elements for %" PRId64 " layers", key,
+                              value->array.count, model->num_layers);
+        *out = (double)gguf_array_int(value, (uint64_t)r->layer);
+        return STATUS_OK;
+    }
+    for (uint64_t i = 1; i < value->array.count; i++)
+        if (gguf_array_int(value, i) != gguf_array_int(value, 0))
+            return diag_error(model->sink, DIAG_F0017, file_span(model, 0),
+                              "%s differs between layers, which is not supported", key);
+    *out = (double)gguf_array_int(value, 0);
+    return STATUS_OK;
+}
+
+static Status key_number(const Reader *r, const char *key, const GgufValue *value, bool want_float,
+                         double *out) {
     const char *want = want_float ? "a number" : "a whole number";
     bool is_float = value->type == GGUF_F32 || value->type == GGUF_F64;
     bool is_negative_type = value->type == GGUF_I8 || value->type == GGUF_I16 ||
@@ -108,17 +100,12 @@ static Status key_number(const Model *model, const char *key, const GgufValue *v
         *out = value->f;
     } else if (int_type(value->type)) {
         *out = is_negative_type ? (double)value->i : (double)value->u;
-    } else if (value->type == GGUF_ARRAY && value->array.count > 0 && !want_float &&
-               int_type(value->array.elem_type)) {
-        for (uint64_t i = 1; i < value->array.count; i++)
-            if (gguf_array_int(value, i) != gguf_array_int(value, 0))
-                return diag_error(model->sink, DIAG_F0017, file_span(model, 0),
-                                  "%s differs between layers, which is not supported", key);
-        *out = (double)gguf_array_int(value, 0);
+    } else if (value->type == GGUF_ARRAY && !want_float) {
+        TRY(array_number(r, key, value, out));
     } else {
-        return wrong_key_type(model, key, want);
+        return wrong_key_type(r->model, key, want);
     }
-    return isfinite(*out) ? STATUS_OK : wrong_key_type(model, key, "a finite number");
+    return isfinite(*out) ? STATUS_OK : wrong_key_type(r->model, key, "a finite number");
 }
 
 // A word that stands for a number.
@@ -133,19 +120,20 @@ static Status key_word(const Model *model, const char *key, const GgufValue *val
     return doc_get_float(word, key, model->sink, out);
 }
 
-static Status number_from_key(Model *model, const DocNode *entry, const char *key, double *out) {
+static Status number_from_key(const Reader *r, const DocNode *entry, const char *key, double *out) {
+    const Model *model = r->model;
     const DocNode *words = doc_find(entry, "words"), *type = doc_find(entry, "type");
     const DocNode *fallback = doc_find(entry, "default");
     const GgufValue *value = gguf_find(model->gguf, key);
     if (!value && !fallback)
         return diag_error(model->sink, DIAG_F0015, file_span(model, 0),
                           "metadata key %s is missing", key);
-    if (!value) return expr_eval(&model->scope, fallback->text, fallback->span, model->sink, out);
+    if (!value) return expr_eval(r->scope, fallback->text, fallback->span, model->sink, out);
     if (words) return key_word(model, key, value, words, out);
-    return key_number(model, key, value, type && str_equal(type->text, "float"), out);
+    return key_number(r, key, value, type && str_equal(type->text, "float"), out);
 }
 
-static Status number_from_tensor(Model *model, const DocNode *entry, const char *name,
+static Status number_from_tensor(const Model *model, const DocNode *entry, const char *name,
                                  double *out) {
     const DocNode *dim = NULL;
     int64_t d = 0;
@@ -160,7 +148,9 @@ static Status number_from_tensor(Model *model, const DocNode *entry, const char 
 }
 
 // The length of an array; without the key, the default.
-static Status number_from_count(Model *model, const DocNode *entry, const char *key, double *out) {
+static Status number_from_count(const Reader *r, const DocNode *entry, const char *key,
+                                double *out) {
+    const Model *model = r->model;
     const DocNode *fallback = NULL;
     const GgufValue *value = gguf_find(model->gguf, key);
     if (value && value->type == GGUF_ARRAY) {
@@ -169,7 +159,7 @@ static Status number_from_count(Model *model, const DocNode *entry, const char *
     }
     if (value) return wrong_key_type(model, key, "an array");
     TRY(model_child(model, entry, "default", DOC_SCALAR, &fallback));
-    return expr_eval(&model->scope, fallback->text, fallback->span, model->sink, out);
+    return expr_eval(r->scope, fallback->text, fallback->span, model->sink, out);
 }
 
 static Status check_range(const Model *model, const DocNode *entry, const char *origin,
@@ -185,29 +175,59 @@ static Status check_range(const Model *model, const DocNode *entry, const char *
                       min, max);
 }
 
-static Status read_number(Model *model, const DocNode *entry) {
+static Status read_number(const Reader *r, const DocNode *entry) {
+    const Model *model = r->model;
     TRY(doc_want_kind(entry, entry->key, DOC_MAP, model->sink));
     const DocNode *value_node = doc_find(entry, "value"), *tensor = doc_find(entry, "tensor");
     const DocNode *count = doc_find(entry, "count");
     const char *origin = NULL;
     double value = 0;
     if (value_node) {
-        TRY(expr_eval(&model->scope, value_node->text, value_node->span, model->sink, &value));
+        TRY(expr_eval(r->scope, value_node->text, value_node->span, model->sink, &value));
     } else if (tensor) {
         origin = arena_printf(model->arena, "shape of %s", tensor->text);
         TRY(number_from_tensor(model, entry, tensor->text, &value));
     } else if (count) {
         origin = arena_printf(model->arena, "length of %s", count->text);
-        TRY(number_from_count(model, entry, count->text, &value));
+        TRY(number_from_count(r, entry, count->text, &value));
     } else {
         const char *key = NULL;
         TRY(child_text(model, entry, "key", &key));
         origin = full_key(model, key);
-        TRY(number_from_key(model, entry, origin, &value));
+        TRY(number_from_key(r, entry, origin, &value));
         if (!gguf_find(model->gguf, origin)) origin = "default";
     }
     TRY(check_range(model, entry, origin ? origin : entry->key, value));
-    expr_define(&model->scope, entry->key, value, origin);
+    expr_define(r->scope, entry->key, value, origin);
+    return STATUS_OK;
+}
+
+static bool same_numbers(const ExprScope *a, const ExprScope *b) {
+    for (size_t i = 1; i < a->num_names; i++) // 0: LAYER
+        if (a->names[i].value != b->names[i].value) return false;
+    return true;
+}
+
+// The numbers of each layer; layers whose numbers are equal are of one kind.
+static Status read_layers(Model *model) {
+    const DocNode *config = NULL;
+    TRY(model_child(model, model->arch, "layer_config", DOC_MAP, &config));
+    TRY(expr_eval_int(&model->scope, "LAYERS", 1, MAX_LAYERS, model->arch->span, model->sink,
+                      &model->num_layers));
+    size_t num_layers = (size_t)model->num_layers;
+    model->layers = ARENA_ARRAY(model->arena, ModelLayer, num_layers);
+    model->kind_layers = ARENA_ARRAY(model->arena, int64_t, num_layers);
+    for (size_t i = 0; i < num_layers; i++) {
+        ModelLayer *layer = &model->layers[i];
+        layer->scope = (ExprScope){.parent = &model->scope, .arena = model->arena};
+        const Reader reader = {model, &layer->scope, (int64_t)i};
+        expr_define(&layer->scope, "LAYER", (double)i, NULL);
+        FOR_EACH_DOC(entry, config) TRY(read_number(&reader, entry));
+        while (layer->kind < model->num_kinds &&
+               !same_numbers(&layer->scope, &model->layers[model->kind_layers[layer->kind]].scope))
+            layer->kind++;
+        if (layer->kind == model->num_kinds) model->kind_layers[model->num_kinds++] = (int64_t)i;
+    }
     return STATUS_OK;
 }
 
@@ -312,15 +332,15 @@ static void put_shape(StrBuf *out, const uint64_t *dims, uint32_t num_dims) {
         strbuf_printf(out, "%s%" PRIu64, i + 1 == num_dims ? "" : " x ", dims[i]);
 }
 
-static Status wrong_shape(const Model *model, const DocNode *spec, const GgufTensor *tensor,
-                          const uint64_t *want, uint32_t num_dims) {
+static Status wrong_shape(const Model *model, const ExprScope *scope, const DocNode *spec,
+                          const GgufTensor *tensor, const uint64_t *want, uint32_t num_dims) {
     StrBuf have_text = {0}, want_text = {0}, evidence = {0};
     put_shape(&have_text, tensor->dims, tensor->num_dims);
     put_shape(&want_text, want, num_dims);
     Status status =
         diag_error(model->sink, DIAG_F0019, tensor_span(model, tensor), "%s is %s, wanted is %s",
                    tensor->name, have_text.data, want_text.data);
-    FOR_EACH_DOC(dim, doc_find(spec, "shape")) expr_describe(&model->scope, dim->text, &evidence);
+    FOR_EACH_DOC(dim, doc_find(spec, "shape")) expr_describe(scope, dim->text, &evidence);
     if (evidence.data)
         diag_evidence(model->sink, "%s; %s is tensor %" PRIu32 " of the file", evidence.data,
                       tensor->name, tensor->index);
@@ -330,7 +350,8 @@ static Status wrong_shape(const Model *model, const DocNode *spec, const GgufTen
     return status;
 }
 
-static Status check_tensor(Model *model, const DocNode *spec, const GgufTensor *tensor) {
+static Status check_tensor(const Model *model, const ExprScope *scope, const DocNode *spec,
+                           const GgufTensor *tensor) {
     const DocNode *shape = NULL, *types = doc_find(spec, "types");
     TRY(model_child(model, spec, "shape", DOC_LIST, &shape));
     uint32_t num_dims = (uint32_t)shape->num_children, i = num_dims;
@@ -339,13 +360,13 @@ static Status check_tensor(Model *model, const DocNode *spec, const GgufTensor *
         return diag_error(model->sink, DIAG_R0013, shape->span, "a shape of one or two dimensions");
     FOR_EACH_DOC(dim, shape) {
         int64_t size = 0;
-        TRY(expr_eval_int(&model->scope, dim->text, 1, INT32_MAX, dim->span, model->sink, &size));
+        TRY(expr_eval_int(scope, dim->text, 1, INT32_MAX, dim->span, model->sink, &size));
         want[--i] = (uint64_t)size;
     }
     bool is_equal = true;
     for (i = 0; i < GGUF_MAX_DIMS; i++)
         is_equal = is_equal && tensor->dims[i] == (i < num_dims ? want[i] : 1);
-    if (!is_equal) return wrong_shape(model, spec, tensor, want, num_dims);
+    if (!is_equal) return wrong_shape(model, scope, spec, tensor, want, num_dims);
     const char *format = quant_info(tensor->format)->name;
     if (types && !str_equal(types->text, format))
         return diag_error(model->sink, DIAG_F0019, tensor_span(model, tensor),
@@ -355,15 +376,20 @@ static Status check_tensor(Model *model, const DocNode *spec, const GgufTensor *
 }
 
 // Finds and checks the tensor of one line; name is its name in the file.
-static Status find_tensor(Model *model, const DocNode *spec, const char *name, ModelTensor *out) {
-    const DocNode *is_optional = doc_find(spec, "optional"), *stand_in = doc_find(spec, "or");
+static Status find_tensor(Model *model, const ExprScope *scope, const DocNode *spec,
+                          const char *name, ModelTensor *out) {
+    const DocNode *when = doc_find(spec, "when"), *is_optional = doc_find(spec, "optional"),
+                  *stand_in = doc_find(spec, "or");
     TRY(doc_want_kind(spec, spec->key, DOC_MAP, model->sink));
     TRY(child_text(model, spec, "as", &out->as));
+    double is_wanted = 1;
+    if (when) TRY(expr_eval(scope, when->text, when->span, model->sink, &is_wanted));
+    if (is_wanted == 0) return STATUS_OK;
     const GgufTensor *tensor = gguf_find_tensor(model->gguf, name);
     if (tensor) {
         model->is_tensor_used[tensor->index] = true;
         out->tensor = tensor;
-        return check_tensor(model, spec, tensor);
+        return check_tensor(model, scope, spec, tensor);
     }
     if (stand_in) out->tensor = model_find_tensor(model, stand_in->text, -1);
     if (out->tensor || (is_optional && str_equal(is_optional->text, "true"))) return STATUS_OK;
@@ -374,13 +400,11 @@ static Status find_tensors(Model *model) {
     const DocNode *tensors = NULL, *layer_tensors = NULL;
     TRY(model_child(model, model->arch, "tensors", DOC_MAP, &tensors));
     TRY(model_child(model, model->arch, "layer_tensors", DOC_MAP, &layer_tensors));
-    TRY(expr_eval_int(&model->scope, "LAYERS", 1, MAX_LAYERS, model->arch->span, model->sink,
-                      &model->num_layers));
     model->is_tensor_used = ARENA_ARRAY(model->arena, bool, gguf_num_tensors(model->gguf));
     model->tensors = ARENA_ARRAY(model->arena, ModelTensor, tensors->num_children);
     FOR_EACH_DOC(spec, tensors) {
         ModelTensor found = {0};
-        TRY(find_tensor(model, spec, spec->key, &found));
+        TRY(find_tensor(model, &model->scope, spec, spec->key, &found));
         model->tensors[model->num_tensors++] = found;
     }
     size_t per_layer = layer_tensors->num_children, at = 0;
@@ -389,7 +413,8 @@ static Status find_tensors(Model *model) {
         ARENA_ARRAY(model->arena, ModelTensor, per_layer * (size_t)model->num_layers);
     for (int64_t layer = 0; layer < model->num_layers; layer++) FOR_EACH_DOC(spec, layer_tensors) {
             const char *name = arena_printf(model->arena, "blk.%" PRId64 ".%s", layer, spec->key);
-            TRY(find_tensor(model, spec, name, &model->layer_tensors[at++]));
+            TRY(find_tensor(model, &model->layers[layer].scope, spec, name,
+                            &model->layer_tensors[at++]));
         }
     return STATUS_OK;
 }
@@ -428,7 +453,9 @@ Status model_init(Model *model, const Recipe *recipe, Gguf *gguf, DiagSink *sink
     define_recipe_numbers(model);
     TRY(model_child(model, model->arch, "config", DOC_MAP, &config));
     TRY(model_child(model, model->arch, "checks", DOC_LIST, &checks));
-    FOR_EACH_DOC(entry, config) TRY(read_number(model, entry));
+    const Reader reader = {model, &model->scope, -1};
+    FOR_EACH_DOC(entry, config) TRY(read_number(&reader, entry));
+    TRY(read_layers(model));
     TRY(check_keys(model));
     FOR_EACH_DOC(check, checks) TRY(run_check(model, check));
     TRY(find_tensors(model));

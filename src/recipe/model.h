@@ -13,6 +13,11 @@ typedef struct ModelTensor {
     const GgufTensor *tensor; // NULL: optional and absent
 } ModelTensor;
 
+typedef struct ModelLayer {
+    ExprScope scope; // LAYER, and the family's numbers of this layer
+    size_t kind;     // layers of equal numbers are of one kind
+} ModelLayer;
+
 typedef struct Model {
     const Recipe *recipe;
     Gguf *gguf;
@@ -27,6 +32,9 @@ typedef struct Model {
     ModelTensor *layer_tensors; // [layer * num_layer_tensors + i]
     size_t num_layer_tensors;
     int64_t num_layers;
+    ModelLayer *layers;
+    int64_t *kind_layers; // [kind] its first layer
+    size_t num_kinds;
     bool *is_tensor_used; // by tensor number of the file
 } Model;
 

@@ -148,7 +148,8 @@ void chain_run_feed(ChainRun *run, uint32_t bucket, const int32_t *ids, uint32_t
     assert_true(call->num_args <= CHAIN_MAX_ARGS && n <= bucket);
     memcpy(call->tokens, ids, n * sizeof *ids);
     int32_t num_pages = (int32_t)(run->chain->context / TINY_PAGE_LEN);
-    for (int32_t i = 0; i < num_pages; i++) call->pages[i] = num_pages - 1 - i;
+    for (int32_t i = 0; i < num_pages; i++)
+        call->pages[i] = (uint32_t)i < run->num_lost_pages ? INT32_MAX : num_pages - 1 - i;
     for (uint32_t i = 0; i < call->num_args; i++) bind(run, call, entry, i, n);
     IrInterpValue results[1 + CHAIN_MAX_CACHES] = {0};
     uint32_t num_results = ir_func_type(entry)->num_results;

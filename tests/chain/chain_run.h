@@ -16,6 +16,7 @@ typedef struct ChainRun {
     uint8_t *caches[CHAIN_MAX_CACHES]; // in the order of the entry's arguments
     uint64_t cache_bytes[CHAIN_MAX_CACHES];
     uint32_t num_tokens;
+    uint32_t num_lost_pages; // entries at the start of the page table that name no page
 } ChainRun;
 
 void chain_run_open(ChainRun *run, TinyChain *chain, IrModule *m); // m is borrowed

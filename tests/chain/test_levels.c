@@ -95,11 +95,11 @@ static double compare_roundings(TinyChain *chain, Logits a, Logits b) {
 }
 
 static void check_model(TinyChain *chain) {
-    chain->model.num_layers = 2;
+    if (!chain->model.num_layers) chain->model.num_layers = 2;
     chain->context = 64;
     tiny_chain_open(chain);
     static Logits level_1, level_2, vectors, machine;
-    double bound = 2 * 10 * 2 * (double)chain->model.ffn * 0x1p-24;
+    double bound = 2 * 10 * chain->model.num_layers * (double)chain->model.ffn * 0x1p-24;
     interpret(chain, PASS_vectorize, NUM_STEPS, level_2);
     // Scheduled rows beyond the valid ones read what nothing wrote: only whole buckets here.
     interpret(chain, PASS_lower_target, NUM_FULL, vectors);
@@ -146,6 +146,43 @@ MODEL_TEST(q8_0_int8, .model = {SMALL, .num_kv_heads = 2, .matrix_format = QUANT
 MODEL_TEST(q4_0_int8, .model = {SMALL, .num_kv_heads = 1, .matrix_format = QUANT_Q4_0},
            .activations = "int8", .kv = "f16")
 
+// Families: biases; norms of heads, whose size is their own; both, norms behind, a window.
+MODEL_TEST(biases, .model = {SMALL, .family = "qwen2", .has_biases = true, .num_kv_heads = 2,
+                             .matrix_format = QUANT_Q8_0})
+MODEL_TEST(biases_int8,
+           .model = {SMALL, .family = "qwen2", .has_biases = true, .num_kv_heads = 2,
+                     .matrix_format = QUANT_Q4_0},
+           .activations = "int8", .kv = "f16")
+MODEL_TEST(head_norms, .model = {SMALL, .family = "qwen3", .has_head_norms = true, .head_dim = 32,
+                                 .num_kv_heads = 2, .matrix_format = QUANT_Q4_1})
+#define WINDOWED                                                                                   \
+    .family = "gemma3", .has_head_norms = true, .has_post_norms = true, .window = 7,               \
+    .num_kv_heads = 1, .head_dim = 32
+MODEL_TEST(window, .model = {SMALL, WINDOWED, .num_layers = 7})
+MODEL_TEST(window_int8, .model = {SMALL, WINDOWED, .matrix_format = QUANT_Q8_0},
+           .activations = "int8")
+
+// Pages that lie before the window of every query are not read: their numbers may be nonsense.
+static void test_window_bounds_reads(void **state) {
+    (void)state;
+    TinyChain chain = {.model = {SMALL, WINDOWED, .num_layers = 2}}; // all layers have the window
+    tiny_chain_open(&chain);
+    static float logits[2][MAX_VOCAB];
+    IrModule *m = tiny_chain_module(&chain, PASS_lower_target, "x86-64-v3");
+    for (uint32_t i = 0; i < 2; i++) {
+        ChainRun run;
+        chain_run_open(&run, &chain, m);
+        chain_run_feed(&run, 16, ids, 16, logits[i]);
+        for (uint32_t at = 16; at < 22; at++) chain_run_feed(&run, 1, ids + at, 1, logits[i]);
+        run.num_lost_pages = i; // position 22 sees 16 to 22, the second page
+        chain_run_feed(&run, 1, ids + 22, 1, logits[i]);
+        chain_run_close(&run);
+    }
+    assert_memory_equal(logits[0], logits[1], chain.model.vocab * sizeof(float));
+    ir_module_destroy(m);
+    tiny_chain_close(&chain);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_f32),
@@ -158,6 +195,12 @@ int main(void) {
         cmocka_unit_test(test_odd_vocabulary_nibbles),
         cmocka_unit_test(test_q8_0_int8),
         cmocka_unit_test(test_q4_0_int8),
+        cmocka_unit_test(test_biases),
+        cmocka_unit_test(test_biases_int8),
+        cmocka_unit_test(test_head_norms),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_window_int8),
+        cmocka_unit_test(test_window_bounds_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

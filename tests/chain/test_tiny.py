@@ -7,49 +7,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from support import expect, main, run, run_well, scratch
-from tiny_model import FORMATS, make_model
-
-RECIPE_TEXT = """version: 1
-model_name: tiny
-precision: {{weights: as_stored, activations: {activations}, kv_cache: {kv}}}
-input_constraints:
-  seq_len: {{min: 1, max: 8, step: 8}}
-  kv_cache_seq_len: {{max: 64}}
-targets:
-  - {{arch: x86_64, cpu: all, threads: 3}}
-memory_optimization: {{kv_cache_page_size: 16}}
-"""
-PROMPTS = {"short": [4, 40, 200], "longer": [7, 100, 101, 3, 258, 90, 91, 92, 93, 94, 40, 41]}
-
-
-def compile_model(folder, activations="f32", kv="f32", rules="", **shape):
-    model, recipe = os.path.join(folder, "m.gguf"), os.path.join(folder, "r.yaml")
-    reference = make_model(model, **shape)
-    with open(recipe, "w", encoding="utf-8") as out:
-        out.write(RECIPE_TEXT.format(activations=activations, kv=kv) + rules)
-    artifact = os.path.join(folder, f"m-{activations}.ingot")
-    run_well("compile", recipe, "--model", model, "-o", artifact, timeout=400)
-    return reference, artifact
-
-
-def divergence(folder, reference, artifact, *args):
-    """The worst KL(reference || ours) of the prompts."""
-    entries = [reference.entry(name, ids) for name, ids in PROMPTS.items()]
-    path = os.path.join(folder, "reference.json")
-    with open(path, "w", encoding="utf-8") as out:
-        json.dump(entries, out)
-    summary = run_well("eval", artifact, "--prompts", path, "--reference", path, "--json", *args,
-                       timeout=400)
-    return json.loads(summary)["kl_worst"]
-
-
-def exact(bound=1e-9, **shape):
-    with scratch() as folder:
-        reference, artifact = compile_model(folder, **shape)
-        worst = divergence(folder, reference, artifact)
-        expect(worst < bound, f"KL {worst}")
-        return f"KL {worst:.2g}"
-
+from tiny_compile import compile_model, divergence, exact
+from tiny_model import FORMATS
 
 def format_check(name):
     # Blocks of 256 need rows of 256.

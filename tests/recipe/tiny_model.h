@@ -5,6 +5,9 @@
 #include "../weights/gguf_builder.h"
 
 typedef struct TinyModel {
+    const char *family; // NULL: the first; what its layers have beside the usual:
+    bool has_biases, has_head_norms, has_post_norms;
+    uint32_t window, head_dim; // 0: none; embd / num_heads
     uint32_t num_layers, embd, ffn, num_heads, num_kv_heads, vocab, context; // 0: a default
     QuantFormat matrix_format;                                               // of the matrices
     QuantFormat second_down_format; // of layer 1's ffn_down; QUANT_F32: as the others
