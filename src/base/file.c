@@ -107,9 +107,19 @@ static const char *name_of_type(mode_t mode) {
     return "a device";
 }
 
+// A file can be made in the folder of path.
+static Status check_folder(const char *path, DiagSink *sink) {
+    const char *end = strrchr(path, '/');
+    char *folder = end ? strndup(path, (size_t)MAX(end - path, 1)) : strdup(".");
+    if (!folder) base_out_of_memory(strlen(path) + 1, 1);
+    bool is_writable = access(folder, W_OK | X_OK) == 0;
+    free(folder);
+    return is_writable ? STATUS_OK : io_error(sink, DIAG_U0003, path, "cannot create");
+}
+
 Status file_check_output(const char *path, const char *const *inputs, DiagSink *sink) {
     struct stat out, in;
-    if (lstat(path, &out) != 0) return STATUS_OK; // free, or opening it says what is wrong
+    if (lstat(path, &out) != 0) return check_folder(path, sink);
     if (!S_ISREG(out.st_mode)) {
         diag_report(sink, DIAG_ERROR, DIAG_U0003, (DiagSpan){.file = path},
                     "%s, which is never replaced by a result", name_of_type(out.st_mode));

@@ -48,7 +48,9 @@ static Status load_arch(Model *model) {
         return diag_error(model->sink, DIAG_F0015, file_span(model, 0),
                           "the file does not say what it is: general.architecture is missing");
     model->arch_name = arena_strndup(model->arena, name.data, MIN(name.len, (uint64_t)128));
-    return family_load(model->arch_name, name.len, file_span(model, 0), model->sink, &model->arch);
+    return family_load(model->arch_name, name.len,
+                       gguf_key_span(model->gguf, "general.architecture"), model->sink,
+                       &model->arch);
 }
 
 // {arch} at the start of a key stands for the architecture's name.
@@ -61,7 +63,8 @@ static const char *full_key(const Model *model, const char *key) {
 // ---------------------------------------------------------------- numbers
 
 static Status wrong_key_type(const Model *model, const char *key, const char *want) {
-    return diag_error(model->sink, DIAG_F0015, file_span(model, 0), "%s must be %s", key, want);
+    return diag_error(model->sink, DIAG_F0015, gguf_key_span(model->gguf, key), "%s must be %s",
+                      key, want);
 }
 
 static bool int_type(GgufType type) {
@@ -76,7 +79,7 @@ static Status array_number(const Reader *r, const char *key, const GgufValue *va
         return wrong_key_type(model, key, "a whole number, or one per layer");
     if (r->layer >= 0) {
         if (value->array.count != (uint64_t)model->num_layers)
-            return diag_error(model->sink, DIAG_F0016, file_span(model, 0),
+            return diag_error(model->sink, DIAG_F0016, gguf_key_span(model->gguf, key),
                               "%s has %" PRIu64 " elements for %" PRId64 " layers", key,
                               value->array.count, model->num_layers);
         *out = (double)gguf_array_int(value, (uint64_t)r->layer);
@@ -84,7 +87,7 @@ static Status array_number(const Reader *r, const char *key, const GgufValue *va
     }
     for (uint64_t i = 1; i < value->array.count; i++)
         if (gguf_array_int(value, i) != gguf_array_int(value, 0))
-            return diag_error(model->sink, DIAG_F0017, file_span(model, 0),
+            return diag_error(model->sink, DIAG_F0017, gguf_key_span(model->gguf, key),
                               "%s differs between layers, which is not supported", key);
     *out = (double)gguf_array_int(value, 0);
     return STATUS_OK;
@@ -115,8 +118,8 @@ static Status key_word(const Model *model, const char *key, const GgufValue *val
     const char *text = arena_strndup(model->arena, value->str.data, MIN(value->str.len, 64u));
     const DocNode *word = doc_find(words, text);
     if (!word)
-        return diag_error(model->sink, DIAG_F0017, file_span(model, 0), "%s = %s is not supported",
-                          key, text);
+        return diag_error(model->sink, DIAG_F0017, gguf_key_span(model->gguf, key),
+                          "%s = %s is not supported", key, text);
     return doc_get_float(word, key, model->sink, out);
 }
 
@@ -163,14 +166,14 @@ static Status number_from_count(const Reader *r, const DocNode *entry, const cha
 }
 
 static Status check_range(const Model *model, const DocNode *entry, const char *origin,
-                          double value) {
+                          DiagSpan span, double value) {
     const DocNode *min_node = doc_find(entry, "min"), *max_node = doc_find(entry, "max");
     if (!min_node || !max_node) return STATUS_OK;
     int64_t min = 0, max = 0;
     TRY(doc_get_int(min_node, "min", 0, INT64_MAX, model->sink, &min));
     TRY(doc_get_int(max_node, "max", 0, INT64_MAX, model->sink, &max));
     if (value >= (double)min && value <= (double)max && value == floor(value)) return STATUS_OK;
-    return diag_error(model->sink, DIAG_F0016, file_span(model, 0),
+    return diag_error(model->sink, DIAG_F0016, span,
                       "%s is %.17g, not a whole number from %" PRId64 " to %" PRId64, origin, value,
                       min, max);
 }
@@ -179,25 +182,39 @@ static Status read_number(const Reader *r, const DocNode *entry) {
     const Model *model = r->model;
     TRY(doc_want_kind(entry, entry->key, DOC_MAP, model->sink));
     const DocNode *value_node = doc_find(entry, "value"), *tensor = doc_find(entry, "tensor");
-    const DocNode *count = doc_find(entry, "count");
+    const DocNode *count = doc_find(entry, "count"), *fallback = NULL;
     const char *origin = NULL;
+    DiagSpan span = file_span(model, 0);
     double value = 0;
     if (value_node) {
         TRY(expr_eval(r->scope, value_node->text, value_node->span, model->sink, &value));
     } else if (tensor) {
         origin = arena_printf(model->arena, "shape of %s", tensor->text);
         TRY(number_from_tensor(model, entry, tensor->text, &value));
+        span = tensor_span(model, gguf_find_tensor(model->gguf, tensor->text));
     } else if (count) {
         origin = arena_printf(model->arena, "length of %s", count->text);
         TRY(number_from_count(r, entry, count->text, &value));
+        span = gguf_key_span(model->gguf, count->text);
     } else {
         const char *key = NULL;
         TRY(child_text(model, entry, "key", &key));
         origin = full_key(model, key);
         TRY(number_from_key(r, entry, origin, &value));
-        if (!gguf_find(model->gguf, origin)) origin = "default";
+        span = gguf_key_span(model->gguf, origin);
+        if (!gguf_find(model->gguf, origin)) {
+            fallback = doc_find(entry, "default");
+            origin = arena_printf(model->arena, "%s (by default %s)", origin, fallback->text);
+        }
     }
-    TRY(check_range(model, entry, origin ? origin : entry->key, value));
+    Status status = check_range(model, entry, origin ? origin : entry->key, span, value);
+    if (status != STATUS_OK) {
+        StrBuf evidence = {0};
+        if (fallback) expr_describe(r->scope, fallback->text, &evidence);
+        if (evidence.data) diag_evidence(model->sink, "%s", evidence.data);
+        strbuf_deinit(&evidence);
+        return status;
+    }
     expr_define(r->scope, entry->key, value, origin);
     return STATUS_OK;
 }

@@ -81,8 +81,16 @@ static Status read_header(Artifact *artifact, uint64_t file_len, DiagSink *sink)
     FirstPage page = {0};
     TRY(read_at(artifact, page.bytes, 0, MIN(file_len, sizeof page.bytes), sink));
     if (file_len < sizeof page.parts.header.magic ||
-        memcmp(page.bytes, ARTIFACT_MAGIC, sizeof page.parts.header.magic) != 0)
-        return diag_error(sink, DIAG_X0001, at(artifact, 0), "this is not an Ingot artifact");
+        memcmp(page.bytes, ARTIFACT_MAGIC, sizeof page.parts.header.magic) != 0) {
+        bool is_gguf = file_len >= 4 && memcmp(page.bytes, "GGUF", 4) == 0;
+        Status status = diag_error(sink, DIAG_X0001, at(artifact, 0), "this is %s",
+                                   is_gguf ? "a GGUF model file, not an Ingot artifact"
+                                           : "not an Ingot artifact");
+        if (is_gguf)
+            diag_write(sink, "ingot compile RECIPE --model %s -o FILE.ingot, then run that file",
+                       artifact->path);
+        return status;
+    }
     if (file_len < sizeof page.bytes)
         return diag_error(sink, DIAG_X0003, at(artifact, file_len),
                           "the file has only %llu bytes, less than a header and section table",

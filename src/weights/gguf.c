@@ -560,6 +560,12 @@ const GgufTensor *gguf_tensor(const Gguf *gguf, size_t i) {
     return &gguf->tensors[i];
 }
 
+DiagSpan gguf_key_span(const Gguf *gguf, const char *key) {
+    uint32_t number = *entry_slot(gguf, key);
+    return (DiagSpan){.file = gguf->path,
+                      .byte_offset = number ? gguf->entries[number - 1].file_offset : 0};
+}
+
 const GgufValue *gguf_find(const Gguf *gguf, const char *key) {
     uint32_t number = *entry_slot(gguf, key);
     if (!number) return NULL;

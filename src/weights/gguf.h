@@ -78,6 +78,8 @@ const GgufEntry *gguf_entry(const Gguf *gguf, size_t i); // in file order
 size_t gguf_num_tensors(const Gguf *gguf);
 const GgufTensor *gguf_tensor(const Gguf *gguf, size_t i);
 
+// Where a key stands, or just the file if it is absent.
+DiagSpan gguf_key_span(const Gguf *gguf, const char *key);
 // NULL if absent. Lookups are by hash.
 const GgufValue *gguf_find(const Gguf *gguf, const char *key);
 const GgufTensor *gguf_find_tensor(const Gguf *gguf, const char *name);

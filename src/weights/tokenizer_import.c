@@ -30,8 +30,8 @@ typedef struct Import {
     uint16_t bytes_of_chars[512]; // code point of the byte alphabet -> byte + 1, 0 if none
 } Import;
 
-static DiagSpan file_span(const Import *import) {
-    return (DiagSpan){.file = gguf_path(import->gguf)};
+static DiagSpan key_span(const Import *import, const char *key) {
+    return gguf_key_span(import->gguf, key);
 }
 
 // An array of num_elems elements of the kind asked for; with *out_array NULL if it may be absent.
@@ -41,12 +41,12 @@ static Status find_array(Import *import, const char *key, bool wants_strings, bo
     *out_array = NULL;
     if (!value && !is_required) return STATUS_OK;
     if (!value)
-        return diag_error(import->sink, DIAG_T0001, file_span(import), "%s is missing", key);
+        return diag_error(import->sink, DIAG_T0001, key_span(import, key), "%s is missing", key);
     if (value->type != GGUF_ARRAY || (value->array.elem_type == GGUF_STRING) != wants_strings)
-        return diag_error(import->sink, DIAG_T0001, file_span(import), "%s is not an array of %s",
-                          key, wants_strings ? "strings" : "numbers");
+        return diag_error(import->sink, DIAG_T0001, key_span(import, key),
+                          "%s is not an array of %s", key, wants_strings ? "strings" : "numbers");
     if (num_elems && value->array.count != num_elems)
-        return diag_error(import->sink, DIAG_T0001, file_span(import),
+        return diag_error(import->sink, DIAG_T0001, key_span(import, key),
                           "%s has %" PRIu64 " elements for %zu tokens", key, value->array.count,
                           num_elems);
     *out_array = value;
@@ -84,7 +84,7 @@ static Status read_pretokenizer(Import *import, const char *name) {
     GgufString str;
     if (!*name) {
         if (!gguf_get_string(import->gguf, "tokenizer.ggml.pre", &str))
-            return diag_error(import->sink, DIAG_T0003, file_span(import),
+            return diag_error(import->sink, DIAG_T0003, key_span(import, "tokenizer.ggml.pre"),
                               "tokenizer.ggml.pre is missing: how this vocabulary cuts text into "
                               "words is not known");
         name = copy_string(import, str);
@@ -97,7 +97,7 @@ static Status read_pretokenizer(Import *import, const char *name) {
         import->default_flags = PRETOKENIZERS[i].flags;
         return STATUS_OK;
     }
-    Status status = diag_error(import->sink, DIAG_T0003, file_span(import),
+    Status status = diag_error(import->sink, DIAG_T0003, key_span(import, "tokenizer.ggml.pre"),
                                "tokenizer.ggml.pre is \"%s\", which is not known", name);
     const char *nearest = str_nearest(name, names, ARRAY_LEN(names));
     if (nearest) diag_evidence(import->sink, "the nearest known name is \"%s\"", nearest);
@@ -107,7 +107,7 @@ static Status read_pretokenizer(Import *import, const char *name) {
 static Status read_kind(Import *import) {
     GgufString str;
     if (!gguf_get_string(import->gguf, "tokenizer.ggml.model", &str))
-        return diag_error(import->sink, DIAG_T0001, file_span(import),
+        return diag_error(import->sink, DIAG_T0001, key_span(import, "tokenizer.ggml.model"),
                           "tokenizer.ggml.model is missing");
     const char *model = copy_string(import, str);
     StrBuf known = {0};
@@ -116,7 +116,7 @@ static Status read_kind(Import *import) {
         strbuf_printf(&known, "%s%s", found ? ", " : "", MODELS[found].name), found++;
     Status status = STATUS_OK;
     if (found == ARRAY_LEN(MODELS))
-        status = diag_error(import->sink, DIAG_T0002, file_span(import),
+        status = diag_error(import->sink, DIAG_T0002, key_span(import, "tokenizer.ggml.model"),
                             "tokenizer.ggml.model is \"%s\"; supported: %s", model, known.data);
     strbuf_deinit(&known);
     TRY(status);
@@ -134,7 +134,7 @@ static Status read_texts(Import *import) {
     const GgufValue *array;
     TRY(find_array(import, "tokenizer.ggml.tokens", true, true, 0, &array));
     if (array->array.count == 0 || array->array.count > TOKENIZER_MAX_SYMBOLS)
-        return diag_error(import->sink, DIAG_T0004, file_span(import),
+        return diag_error(import->sink, DIAG_T0004, key_span(import, "tokenizer.ggml.tokens"),
                           "tokenizer.ggml.tokens has %" PRIu64 " elements; 1 to %d are supported",
                           array->array.count, TOKENIZER_MAX_SYMBOLS);
     import->texts = array->array.strings;
@@ -143,7 +143,7 @@ static Status read_texts(Import *import) {
     uint64_t total = 0;
     for (size_t i = 0; i < import->vocab_size; i++) total += import->texts[i].len;
     if (total > MAX_TEXT_BYTES)
-        return diag_error(import->sink, DIAG_T0004, file_span(import),
+        return diag_error(import->sink, DIAG_T0004, key_span(import, "tokenizer.ggml.tokens"),
                           "the token texts take %" PRIu64 " bytes; at most 1 GiB is supported",
                           total);
     return STATUS_OK;
@@ -157,7 +157,8 @@ static Status read_types(Import *import) {
     for (size_t i = 0; array && i < import->vocab_size; i++) {
         int64_t type = gguf_array_int(array, i);
         if (type < TOKEN_NORMAL || type >= NUM_TOKEN_TYPES)
-            return diag_error(import->sink, DIAG_T0004, file_span(import),
+            return diag_error(import->sink, DIAG_T0004,
+                              key_span(import, "tokenizer.ggml.token_type"),
                               "token %zu has the unknown type %" PRId64, i, type);
         import->tables.types[i] = (uint8_t)type;
     }
@@ -172,7 +173,7 @@ static Status read_scores(Import *import) {
     for (size_t i = 0; i < import->vocab_size; i++) {
         float score = (float)gguf_array_float(array, i);
         if (isnan(score))
-            return diag_error(import->sink, DIAG_T0004, file_span(import),
+            return diag_error(import->sink, DIAG_T0004, key_span(import, "tokenizer.ggml.scores"),
                               "the score of token %zu is not a number", i);
         import->tables.scores[i] = score;
     }
@@ -243,7 +244,7 @@ static Status add_token(Import *import, size_t id, StrBuf *scratch) {
     strbuf_clear(scratch);
     if (type == TOKEN_BYTE) {
         if (byte < 0)
-            return diag_error(import->sink, DIAG_T0004, file_span(import),
+            return diag_error(import->sink, DIAG_T0004, key_span(import, "tokenizer.ggml.tokens"),
                               "byte token %zu is not written as <0x00> to <0xFF>", id);
         strbuf_putc(scratch, (char)byte);
         is_entered = false;
@@ -287,7 +288,7 @@ static Status add_merge(Import *import, size_t index, GgufString text, StrBuf *s
     // A space inside a text is possible only as its first character.
     const char *space = text.len > 2 ? memchr(text.data + 1, ' ', (size_t)text.len - 2) : NULL;
     if (!space)
-        return diag_error(import->sink, DIAG_T0005, file_span(import),
+        return diag_error(import->sink, DIAG_T0005, key_span(import, "tokenizer.ggml.merges"),
                           "merge %zu is not two texts with a space between", index);
     size_t left_len = (size_t)(space - text.data), right_len = (size_t)text.len - left_len - 1;
     strbuf_clear(scratch);
@@ -314,7 +315,7 @@ static Status read_merges(Import *import) {
     uint64_t total = 0;
     for (uint64_t i = 0; i < array->array.count; i++) total += array->array.strings[i].len;
     if (total > MAX_TEXT_BYTES || array->array.count > TOKENIZER_MAX_SYMBOLS)
-        return diag_error(import->sink, DIAG_T0005, file_span(import),
+        return diag_error(import->sink, DIAG_T0005, key_span(import, "tokenizer.ggml.merges"),
                           "tokenizer.ggml.merges has %" PRIu64 " entries of %" PRIu64 " bytes; at "
                           "most %d and 1 GiB are supported",
                           array->array.count, total, TOKENIZER_MAX_SYMBOLS);
@@ -337,7 +338,7 @@ static Status read_id(Import *import, const char *key, uint32_t default_id, uint
     *out_id = default_id < import->vocab_size ? default_id : TOKENIZER_NONE;
     if (!gguf_find(import->gguf, key)) return STATUS_OK;
     if (!gguf_get_u64(import->gguf, key, &id) || id >= import->vocab_size)
-        return diag_error(import->sink, DIAG_T0006, file_span(import),
+        return diag_error(import->sink, DIAG_T0006, key_span(import, key),
                           "%s is not the number of one of the %zu tokens", key, import->vocab_size);
     *out_id = (uint32_t)id;
     return STATUS_OK;
@@ -486,7 +487,7 @@ static Status collect_specials(Import *import) {
     for (size_t i = 0; i < import->vocab_size; i++) {
         if (!is_special(tables->types[i]) || !import->texts[i].len) continue;
         if (import->texts[i].len > TOKENIZER_MAX_SPECIAL_BYTES)
-            return diag_error(import->sink, DIAG_T0004, file_span(import),
+            return diag_error(import->sink, DIAG_T0004, key_span(import, "tokenizer.ggml.tokens"),
                               "special token %zu is longer than %d bytes", i,
                               TOKENIZER_MAX_SPECIAL_BYTES);
         specials[count++] = (uint32_t)i;

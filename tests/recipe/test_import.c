@@ -76,6 +76,24 @@ static void refuse(GgufBuilder *b, DiagCode code) {
     gguf_close(gguf);
 }
 
+// What is wrong with a key is said with the byte at which the key stands.
+static void test_wrong_key_has_its_place(void **state) {
+    (void)state;
+    GgufBuilder b = {0};
+    tiny_model_build(&(TinyModel){0}, &b);
+    gguf_builder_u32(&b, "llama.rope.dimension_count", 1); // at least 2
+    Gguf *gguf = open_built(&b);
+    IrModule *module = NULL;
+    assert_int_equal(import_model(recipe, gguf, &sink, &module), STATUS_INVALID);
+    const Diag *diag = &sink.diags[sink.num_diags - 1];
+    assert_int_equal(diag->code, DIAG_F0016);
+    uint64_t place = diag->span.byte_offset;
+    assert_true(place > 0 && place + 64 < gguf_len_bytes(gguf));
+    const char *key = "llama.rope.dimension_count"; // behind its length, 8 bytes
+    assert_memory_equal(gguf_bytes(gguf) + place + 8, key, strlen(key));
+    gguf_close(gguf);
+}
+
 static uint32_t count_functions(const IrModule *m, const char *prefix) {
     uint32_t n = 0;
     FOR_EACH_OP(op, ir_module_body((IrModule *)(uintptr_t)m))
@@ -370,6 +388,7 @@ int main(void) {
         TEST(test_rotary_tables),
         TEST(test_refuses_tensors),
         TEST(test_refuses_numbers),
+        TEST(test_wrong_key_has_its_place),
         TEST(test_refuses_keys),
         TEST(test_refuses_other_vocabulary),
         TEST(test_refuses_rotary_settings),
