@@ -16,13 +16,15 @@ FORMATS = {
 }
 # How a family differs from the first. halves: elements i and i + d/2 of a head turn together, else 2i and
 # 2i + 1; bias: of q, k, v; head_norm: of each head of q and k; post_norm: of both halves of a layer; gelu:
-# its tanh form, else SiLU; scaled: embeddings times sqrt(dim); window: every `pattern`th layer sees all and
+# its tanh form, else SiLU; whole_norm: all heads normed together; pre_norm false: no norms in front; scaled: embeddings times sqrt(dim); window: every `pattern`th layer sees all and
 # turns by rope_base, the others see the last `window` tokens and turn by 10000; linear: positions are divided
 # by it (not in layers with a window); score_dim: scores are divided by its root, else by that of the head size.
 FAMILIES = {
     "llama": {},
     "qwen2": {"halves": True, "bias": True},
     "qwen3": {"halves": True, "head_norm": True},
+    "olmo2": {"halves": True, "head_norm": True, "whole_norm": True, "pre_norm": False, "post_norm": True,
+              "window": 12, "pattern": 4, "is_pattern_listed": True},
     "gemma3": {"halves": True, "head_norm": True, "post_norm": True, "gelu": True, "scaled": True,
                "window": 12, "pattern": 6, "rope_base": 1e6},
 }
@@ -148,6 +150,8 @@ def value(item):
         return struct.pack("<I", 8) + string(item)
     if isinstance(item[0], str):
         return struct.pack("<IIQ", 9, 8, len(item)) + b"".join(map(string, item))
+    if isinstance(item[0], bool):
+        return struct.pack("<IIQ", 9, 7, len(item)) + bytes(item)
     return struct.pack("<IIQ", 9, 5, len(item)) + struct.pack(f"<{len(item)}i", *item)
 
 
@@ -195,7 +199,10 @@ def make_model(path, layers=2, dim=64, ffn=160, heads=4, kv_heads=2, weights="F3
         metadata.update({f"{a}.attention.key_length": head_dim, f"{a}.attention.value_length": head_dim})
     if "window" in traits:
         metadata[f"{a}.attention.sliding_window"] = traits["window"]
-        if traits["pattern"] != FAMILIES[family]["pattern"]:
+        if traits.get("is_pattern_listed"):
+            metadata[f"{a}.attention.sliding_window_pattern"] = [
+                (i + 1) % traits["pattern"] != 0 for i in range(layers)]
+        elif traits["pattern"] != FAMILIES[family]["pattern"]:
             metadata[f"{a}.attention.sliding_window_pattern"] = traits["pattern"]
     q_dim, kv_dim, std = head_dim * heads, head_dim * kv_heads, dim ** -0.5
     if "linear" in traits:
@@ -211,13 +218,16 @@ def make_model(path, layers=2, dim=64, ffn=160, heads=4, kv_heads=2, weights="F3
                 ("attn_v", (kv_dim, dim), std), ("attn_output", (dim, q_dim), std), ("ffn_norm", (dim,), 0),
                 ("ffn_gate", (ffn, dim), std), ("ffn_up", (ffn, dim), std),
                 ("ffn_down", (dim, ffn), ffn ** -0.5)):
+            if name in ("attn_norm", "ffn_norm") and not traits.get("pre_norm", True):
+                continue
             plan.append((f"blk.{i}.{name}.weight", shape, deviation,
                          weights if deviation else "F32"))
         more = []
         if traits.get("bias"):
             more += [("attn_q.bias", q_dim), ("attn_k.bias", kv_dim), ("attn_v.bias", kv_dim)]
         if traits.get("head_norm"):
-            more += [("attn_q_norm.weight", head_dim), ("attn_k_norm.weight", head_dim)]
+            sizes = (q_dim, kv_dim) if traits.get("whole_norm") else (head_dim, head_dim)
+            more += [("attn_q_norm.weight", sizes[0]), ("attn_k_norm.weight", sizes[1])]
         if traits.get("post_norm"):
             more += [("post_attention_norm.weight", dim), ("post_ffw_norm.weight", dim)]
         plan += [(f"blk.{i}.{name}", (size,), 0, "F32") for name, size in more]
@@ -299,8 +309,9 @@ class Reference:
         if kind == "v":
             return out
         if self.traits.get("head_norm"):
-            out = [x for at in range(0, len(out), self.head_dim)
-                   for x in norm(out[at:at + self.head_dim], tensor("_norm.weight"))]
+            size = len(out) if self.traits.get("whole_norm") else self.head_dim
+            out = [x for at in range(0, len(out), size)
+                   for x in norm(out[at:at + size], tensor("_norm.weight"))]
         return self.rotate(out, position, layer)
 
     def attend(self, q, keys, values):
@@ -331,15 +342,16 @@ class Reference:
                 x = [v * math.sqrt(len(x)) for v in x]
             for i, (keys, values) in enumerate(caches):
                 w = lambda name, i=i: self.tensors[f"blk.{i}.{name}.weight"]
+                pre = lambda y, name: norm(y, w(name)) if self.traits.get("pre_norm", True) else y
                 post = lambda y, name: norm(y, w(name)) if self.traits.get("post_norm") else y
-                h = norm(x, w("attn_norm"))
+                h = pre(x, "attn_norm")
                 keys.append(self.project("k", h, position, i))
                 values.append(self.project("v", h, position, i))
                 first = max(0, position + 1 - self.traits["window"]) if self.is_local(i) else 0
                 a = self.attend(self.project("q", h, position, i), keys[first:], values[first:])
                 a = post(product(w("attn_output"), a), "post_attention_norm")
                 x = [p + q for p, q in zip(x, a)]
-                h = norm(x, w("ffn_norm"))
+                h = pre(x, "ffn_norm")
                 gate, up = product(w("ffn_gate"), h), product(w("ffn_up"), h)
                 mid = [self.activate(g) * u for g, u in zip(gate, up)]
                 x = [p + q for p, q in zip(x, post(product(w("ffn_down"), mid), "post_ffw_norm"))]
