@@ -191,6 +191,9 @@ static bool assign_groups(Outline *o) {
         if (!add_op(o, open, op)) return false;
         open = &o->groups[o->num_groups - 1];
     }
+    // A loop over the rows on its own: as many as the bucket has.
+    for (uint32_t i = 0; i < o->num_groups; i++)
+        if (o->groups[i].rows < 0) o->groups[i].rows = o->bucket;
     return true;
 }
 

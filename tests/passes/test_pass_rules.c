@@ -138,6 +138,50 @@ static void test_destroyed_fact(void **state) {
     tiny_chain_close(&chain);
 }
 
+// Any list of passes runs or is refused in words: an order that breaks a declaration names the pass
+// and the one that undoes or would establish what it needs.
+static void test_any_order(void **state) {
+    (void)state;
+    enum { NUM_LISTS = 150, MAX_LEN = 8 };
+    TinyChain chain = {.model = {.matrix_format = QUANT_Q4_0}, .activations = "int8"};
+    open_model(&chain);
+    uint32_t seed = 1, num_refused = 0, num_ran = 0;
+    for (uint32_t list = 0; list < NUM_LISTS; list++) {
+        PassId ids[MAX_LEN];
+        size_t num = 1 + list % MAX_LEN;
+        for (size_t i = 0; i < num; i++) { // mostly forwards, with repetitions and leaps
+            seed = seed * 1664525u + 1013904223u;
+            uint32_t r = seed >> 16;
+            ids[i] = (PassId)(r % 3 == 0 || i == 0 ? r / 3 % (i ? NUM_PASSES : 3)
+                                                   : MIN((uint32_t)ids[i - 1] + 1, NUM_PASSES - 1));
+        }
+        IrModule *m = ir_module_clone(chain.imported);
+        DiagSink sink;
+        diag_sink_init(&sink);
+        Status status = pass_pipeline_run(m, &(PassPipeline){.ids = ids, .num_ids = num}, &sink);
+        num_ran += status == STATUS_OK;
+        if (status != STATUS_OK) {
+            assert_true(sink.num_diags > 0);
+            const Diag *diag = &sink.diags[0];
+            bool is_order = diag->code == DIAG_P0001;
+            num_refused += is_order;
+            uint32_t num_named = 0;
+            StrBuf text = {0};
+            diag_render(&sink, &text);
+            for (int i = 0; i < NUM_PASSES; i++)
+                num_named += strstr(text.data, pass_info((PassId)i)->name) != NULL;
+            if (is_order && num_named < 2) fail_msg("two passes are not named: %s", text.data);
+            if (is_order && !diag->evidence) fail_msg("no reason: %s", text.data);
+            strbuf_deinit(&text);
+        }
+        diag_sink_deinit(&sink);
+        ir_module_destroy(m);
+    }
+    print_message("%u lists run, %u are refused for their order\n", num_ran, num_refused);
+    assert_true(num_refused > 20 && num_ran > 20);
+    tiny_chain_close(&chain);
+}
+
 // ---- settings
 
 static char *text_after(TinyChain *chain, PassId end) {
@@ -218,8 +262,8 @@ static void test_levels(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_twice),          cmocka_unit_test(test_missing_facts),
-        cmocka_unit_test(test_destroyed_fact), cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_destroyed_fact), cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_settings),       cmocka_unit_test(test_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
