@@ -393,7 +393,7 @@ static Status parse_single(Parser *p, OpState *s, char slot) {
     return parse_use(p);
 }
 
-// The two types of a transfer; a mask has the vector's shape.
+// The two types of a transfer.
 static Status parse_transfer_types(Parser *p, OpState *s, const IrType **out_first,
                                    const IrType **out_second) {
     TRY(parse_op_attrs(p, s));
@@ -413,8 +413,20 @@ static void set_mask_type(Parser *p, OpState *s, const IrType *vector) {
         set_slot_types(s, 'd', (Slice){p->num_types, 0});
         return;
     }
+    // A mask has the order of the memory's dimensions, those the vector does not have left out.
+    const IrAttr *map = get_attr(p, s, "permutation_map");
+    int64_t shape[16];
+    uint32_t rank = 0;
+    bool has_map = map && map->kind == IR_ATTR_MAP && map->map->num_dims <= 16 &&
+                   map->map->num_results == vector->rank;
+    for (uint32_t d = 0; has_map && d < map->map->num_dims; d++)
+        for (uint32_t r = 0, dim; r < vector->rank; r++)
+            if (rank < 16 && ir_affine_is_dim(map->map->results[r], &dim) && dim == d)
+                shape[rank++] = vector->shape[r];
     const IrType *i1 = ir_type_int(p->m, 1);
-    set_one_type(p, s, 'd', ir_type_vector(p->m, vector->rank, vector->shape, i1));
+    const IrType *type = has_map ? ir_type_vector(p->m, rank, shape, i1)
+                                 : ir_type_vector(p->m, vector->rank, vector->shape, i1);
+    set_one_type(p, s, 'd', type);
 }
 
 static Status parse_mask(Parser *p, OpState *s) {

@@ -246,6 +246,8 @@ static Status parse_vector(Parser *p, const IrType **out_type) {
     Token at = p->tok;
     if (at_char(p, '[')) return parse_error(p, DIAG_I0013, &at, "scalable vectors are not used");
     TRY(parse_dims(p, &dims, false));
+    if (at_char(p, '['))
+        return parse_error(p, DIAG_I0013, &p->tok, "scalable vectors are not used");
     for (uint32_t i = 0; i < dims.rank; i++)
         if (dims.shape[i] <= 0)
             return parse_error(p, DIAG_I0013, &at, "vector sizes are positive constants");

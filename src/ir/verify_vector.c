@@ -73,9 +73,11 @@ bool verify_transfer(Verifier *v, const IrOp *op) {
     }
     if (op->segments[3]) {
         const IrType *mask = verify_operand_type(op, ir_op_segment_start(op, 3));
-        if (mask->elem->kind != IR_TYPE_INT || mask->elem->width != 1 ||
-            mask->rank != vector->rank) {
-            FAIL_TYPE("expects mask type of i1 and the vector's rank, but got '%s'",
+        uint32_t num_dims = map ? 0 : vector->rank; // broadcast ones have no mask
+        for (uint32_t i = 0, dim; map && i < vector->rank; i++)
+            num_dims += ir_affine_is_dim(map->map->results[i], &dim);
+        if (mask->elem->kind != IR_TYPE_INT || mask->elem->width != 1 || mask->rank != num_dims) {
+            FAIL_TYPE("expects mask type of i1 and rank %u, but got '%s'", num_dims,
                       verify_type(v, mask));
         }
     }

@@ -134,3 +134,10 @@ func.func @f(%a: memref<8x64xf32>, %b: memref<8xf32>) {
   linalg.copy ins(%a : memref<8x64xf32>) outs(%a : memref<8x64xf32>)
   return
 }
+// -----
+// transfer_mask_in_the_order_of_memory
+func.func @f(%m: memref<8x8x8xf32>, %i: index, %c: f32, %mask: vector<3x4xi1>, %v: vector<4x3xf32>) -> vector<4x3xf32> {
+  %r = vector.transfer_read %m[%i, %i, %i], %c, %mask {permutation_map = affine_map<(a, b, c) -> (c, b)>} : memref<8x8x8xf32>, vector<4x3xf32>
+  vector.transfer_write %v, %m[%i, %i, %i], %mask {permutation_map = affine_map<(a, b, c) -> (c, b)>} : vector<4x3xf32>, memref<8x8x8xf32>
+  return %r : vector<4x3xf32>
+}

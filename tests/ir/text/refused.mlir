@@ -245,3 +245,9 @@ func.func @f() {
   func.call @a::@b() : () -> ()
   return
 }
+// -----
+// scalable_size_behind_others
+// expected-error@+1 {{scalable vectors are not used}}
+func.func @f(%a: vector<1x3x[2]x2xf16>) {
+  return
+}
