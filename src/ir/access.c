@@ -149,8 +149,7 @@ static uint32_t base_align(const IrValue *value, uint32_t depth) {
     case IR_MEMREF_COLLAPSE_SHAPE:
     case IR_MEMREF_ASSUME_ALIGNMENT:
     case IR_TENSOR_EXPAND_SHAPE:
-    case IR_TENSOR_COLLAPSE_SHAPE:
-        return base_align(ir_op_operand(op, 0), depth + 1);
+    case IR_TENSOR_COLLAPSE_SHAPE: return base_align(ir_op_operand(op, 0), depth + 1);
     default: return align_with(align, offset, elem_bytes);
     }
 }
@@ -326,16 +325,11 @@ typedef struct AccessOp {
 } AccessOp;
 
 static const AccessOp access_ops[] = {
-    {IR_TENSOR_EXTRACT, 0, false, false},
-    {IR_MEMREF_LOAD, 0, false, false},
-    {IR_MEMREF_STORE, 1, true, false},
-    {IR_AFFINE_LOAD, 0, false, true},
-    {IR_AFFINE_STORE, 1, true, true},
-    {IR_AFFINE_VECTOR_LOAD, 0, false, true},
-    {IR_AFFINE_VECTOR_STORE, 1, true, true},
-    {IR_VECTOR_LOAD, 0, false, false},
-    {IR_VECTOR_STORE, 1, true, false},
-    {IR_VECTOR_TRANSFER_READ, 0, false, false},
+    {IR_TENSOR_EXTRACT, 0, false, false},       {IR_MEMREF_LOAD, 0, false, false},
+    {IR_MEMREF_STORE, 1, true, false},          {IR_AFFINE_LOAD, 0, false, true},
+    {IR_AFFINE_STORE, 1, true, true},           {IR_AFFINE_VECTOR_LOAD, 0, false, true},
+    {IR_AFFINE_VECTOR_STORE, 1, true, true},    {IR_VECTOR_LOAD, 0, false, false},
+    {IR_VECTOR_STORE, 1, true, false},          {IR_VECTOR_TRANSFER_READ, 0, false, false},
     {IR_VECTOR_TRANSFER_WRITE, 1, true, false},
 };
 

@@ -57,8 +57,8 @@ static bool add_affine_for(AccessLoops *out, const IrOp *op) {
     int64_t lo = 0, hi = 0;
     const IrAttr *by = ir_op_attr(op, "step");
     int64_t step = by && by->kind == IR_ATTR_INT ? by->i : 1;
-    bool is_known = constant_bound(op, "lowerBoundMap", 0, &lo) &&
-                    constant_bound(op, "upperBoundMap", 0, &hi);
+    bool is_known =
+        constant_bound(op, "lowerBoundMap", 0, &lo) && constant_bound(op, "upperBoundMap", 0, &hi);
     return add_loop(out, ir_op_block(op, 0)->args[0], NULL, 0, trips_of(is_known, lo, hi, step),
                     step);
 }
@@ -166,8 +166,8 @@ static bool reads_memory(const IrOp *op) {
 static AccessIndex loop_index(AccessLoops *l, uint32_t i) {
     if (l->loops[i].step == IR_DYNAMIC) return unknown(l);
     const IrAffineExpr *d = ir_affine_dim(l->m, i);
-    return (AccessIndex){.expr = ir_affine_binary(l->m, IR_AFFINE_MUL, d,
-                                                  ir_affine_const(l->m, l->loops[i].step))};
+    return (AccessIndex){
+        .expr = ir_affine_binary(l->m, IR_AFFINE_MUL, d, ir_affine_const(l->m, l->loops[i].step))};
 }
 
 // An argument of a structured op's body is an element read from memory.
@@ -180,8 +180,7 @@ static AccessIndex argument_index(AccessLoops *l, const IrValue *value) {
     for (uint32_t i = 0; i < l->num; i++) {
         if (l->loops[i].structured != parent) continue;
         for (uint32_t r = 0; r < map->num_results; r++)
-            if (ir_affine_uses_dim(map->results[r], l->loops[i].dim))
-                index.gather_loops |= 1u << i;
+            if (ir_affine_uses_dim(map->results[r], l->loops[i].dim)) index.gather_loops |= 1u << i;
     }
     return index;
 }

@@ -168,18 +168,29 @@ static bool has_reduction(const IrOp *op) {
     return false;
 }
 
+// What hold-fusion found out about the result of a call; NULL if it has not run.
+static const char *reason_on_call(const IrValue *tensor) {
+    const IrAttr *reasons = ir_op_attr(tensor->def_op, "ingot.boundary");
+    if (!reasons || reasons->kind != IR_ATTR_ARRAY || tensor->number >= reasons->num_elems ||
+        reasons->elems[tensor->number]->kind != IR_ATTR_STRING)
+        return NULL;
+    return reasons->elems[tensor->number]->str;
+}
+
 // Why a value between two ops is stored: the first reason that applies (docs/ir.md, fusion
 // boundaries).
 const char *buf_boundary_reason(const IrValue *tensor) {
     uint32_t num_users = 0;
-    const IrOp *user = NULL;
+    const IrOp *user = NULL, *maker = tensor->def_op;
+    if (maker && maker->kind == IR_FUNC_CALL) {
+        const char *known = reason_on_call(tensor);
+        return known ? known : "call";
+    }
     FOR_EACH_USE(use, tensor) {
         if (use->owner != user) num_users++;
         user = use->owner;
         if (user->kind == IR_FUNC_CALL) return "call";
     }
-    const IrOp *maker = tensor->def_op;
-    if (maker && maker->kind == IR_FUNC_CALL) return "call";
     if (maker && maker->kind == IR_SCF_FOR) return "loop-carried";
     if (num_users > 1) return "multi-use";
     if (maker && has_reduction(maker)) return "reduction-producer";

@@ -17,6 +17,7 @@
 #include "passes/contraction.h"
 #include "passes/dce.h"
 #include "passes/mutate.h"
+#include "passes/fusion.h"
 #include "passes/pass.h"
 
 enum { TILE_COLUMNS = 16, ATTENTION_ROWS = 8, MAX_GROUP_OPS = 128, MAX_INPUTS = 48 };
@@ -149,7 +150,7 @@ static bool start_matmul(Outline *o, IrOp *op) {
     g->tiles = type->shape[1];
     IrOp *reader = first_reader(&last->results[0]);
     if (reader && is_epilogue(o, reader) && read_only_by(&last->results[0], reader) &&
-        is_ready(o, reader, op, last)) {
+        is_ready(o, reader, op, last) && !fusion_forbids(o->m, last, reader)) {
         if (!add_op(o, g, reader)) return false;
         g->tiles = reader->results[0].type->shape[1] / TILE_COLUMNS;
     }
@@ -164,6 +165,17 @@ static int64_t leading_size(const IrOp *op) {
             op->results[i].type->rank > 0)
             return op->results[i].type->shape[0];
     return -1; // a loop over the rows takes the group's
+}
+
+// Does a rule forbid op in one kernel with something it reads there?
+static bool is_kept_apart(const Outline *o, const Group *open, const IrOp *op) {
+    for (uint32_t i = 0; i < op->num_operands; i++) {
+        const IrOp *maker = fusion_maker(ir_op_operand(op, i));
+        if (!maker || maker->block != ir_func_body(o->func)) continue;
+        if (group_of(o, maker) == (int32_t)(open - o->groups) && fusion_forbids(o->m, maker, op))
+            return true;
+    }
+    return false;
 }
 
 static bool assign_groups(Outline *o) {
@@ -186,6 +198,7 @@ static bool assign_groups(Outline *o) {
         }
         int64_t rows = leading_size(op);
         if (open && rows >= 0 && open->rows >= 0 && rows != open->rows) open = NULL;
+        if (open && is_kept_apart(o, open, op)) open = NULL;
         if (!open || open->num_ops == MAX_GROUP_OPS) open = new_group(o, "rows", rows);
         if (open->rows < 0) open->rows = rows;
         if (!add_op(o, open, op)) return false;

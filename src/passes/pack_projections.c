@@ -12,6 +12,7 @@
 #include "passes/build.h"
 #include "passes/dce.h"
 #include "passes/mutate.h"
+#include "passes/fusion.h"
 #include "passes/pass.h"
 
 enum { MAX_GROUP = 8 };
@@ -210,6 +211,85 @@ static Group find_group(IrModule *m, IrOp *func, IrOp *first) {
     return g;
 }
 
+// Is op the first product of its input?
+static bool is_first_reader(const IrOp *op) {
+    for (const IrOp *other = op->prev; other; other = other->prev)
+        if (other->kind == IR_LINALG_MATMUL && ir_op_operand(other, 0) == ir_op_operand(op, 0))
+            return false;
+    return true;
+}
+
+// ---- what became of it, for the rules
+
+static const char *names_of(IrModule *m, const Group *g) {
+    const char *text = "";
+    for (uint32_t i = 0; i < g->num_ops; i++)
+        text = arena_printf(&m->arena, "%s%s%s", text, i ? " + " : "",
+                            fusion_loc_text(m, g->ops[i]->loc));
+    return text;
+}
+
+// All products of one input with arguments of the function, packable or not.
+static Group find_siblings(const IrOp *func, IrOp *first) {
+    Group g = {.ops = {first}, .num_ops = 1};
+    for (IrOp *op = first->next; op && g.num_ops < MAX_GROUP; op = op->next)
+        if (op->kind == IR_LINALG_MATMUL && ir_op_operand(op, 0) == ir_op_operand(first, 0) &&
+            ir_op_operand(op, 1)->def_block == ir_func_body(func))
+            g.ops[g.num_ops++] = op;
+    return g;
+}
+
+static const char *format_at(const IrOp *caller, const IrOp *call, const IrOp *product) {
+    const IrValue *w = ir_op_operand(call, ir_op_operand(product, 1)->number);
+    const IrAttr *quant = w->def_op || w->def_block != ir_func_body(caller)
+                              ? NULL
+                              : ir_func_arg_attr(caller, w->number, "ingot.quant");
+    return quant && quant->kind == IR_ATTR_STRING ? quant->str : "plain numbers";
+}
+
+// Why these products cannot become one.
+static FusionReason why_apart(IrModule *m, const IrOp *func, const Group *g, const char **out) {
+    *out = "";
+    for (uint32_t i = 0; i < g->num_ops; i++)
+        if (!ir_value_has_one_use(ir_op_operand(g->ops[i], 1))) {
+            *out = "one of the weights has another reader";
+            return REASON_MULTI_USE;
+        }
+    FOR_EACH_OP(caller, ir_module_body(m)) {
+        if (!is_func(caller)) continue;
+        FOR_EACH_OP(call, ir_func_body(caller)) {
+            if (call->kind != IR_FUNC_CALL || ir_call_callee(m, call) != func) continue;
+            const char *first = format_at(caller, call, g->ops[0]);
+            for (uint32_t i = 1; i < g->num_ops; i++) {
+                const char *other = format_at(caller, call, g->ops[i]);
+                if (str_equal(first, other)) continue;
+                *out =
+                    arena_printf(&m->arena, "the weights are stored as %s and as %s", first, other);
+                return REASON_DTYPE;
+            }
+        }
+    }
+    *out = "a caller passes a weight that is no parameter of its own, or one read elsewhere";
+    return REASON_CALL;
+}
+
+static void note(IrModule *m, const IrOp *func, const Group *g, bool is_packed, bool is_wanted) {
+    FusionPattern pattern = meet_in_one_op(g) ? FUSION_MLP_GATE_UP : FUSION_QKV_PROJ;
+    FusionNote n = {.pattern = pattern,
+                    .is_applied = is_packed,
+                    .where = ir_symbol_name(func),
+                    .what = names_of(m, g)};
+    if (!is_wanted) {
+        const char *at = fusion_rule(m, pattern).at;
+        n.reason = fusion_reason_name(REASON_USER);
+        n.detail = arena_printf(&m->arena, "rule %s at %s", fusion_pattern_name(pattern),
+                                at ? at : "input_layouts.qkv_packed");
+    } else if (!is_packed) {
+        n.reason = fusion_reason_name(why_apart(m, func, g, &n.detail));
+    }
+    fusion_note_add(m, &n);
+}
+
 Status pass_pack_projections(IrModule *m, DiagSink *sink) {
     PassConfig config;
     TRY(pass_config_read(m, sink, &config));
@@ -217,10 +297,15 @@ Status pass_pack_projections(IrModule *m, DiagSink *sink) {
         if (!is_func(func) || !ir_op_attr(func, "sym_visibility")) continue;
         for (IrOp *op = ir_func_body(func)->first, *next; op; op = next) {
             next = op->next;
-            if (!is_candidate(m, func, op)) continue;
-            Group g = find_group(m, func, op);
-            bool is_wanted = meet_in_one_op(&g) ? config.pack_gate_up : config.pack_qkv;
-            if (g.num_ops < 2 || !is_wanted || !callers_allow(m, func, &g)) continue;
+            if (op->kind != IR_LINALG_MATMUL || !is_first_reader(op)) continue;
+            Group siblings = find_siblings(func, op);
+            Group g = is_candidate(m, func, op) ? find_group(m, func, op) : siblings;
+            if (siblings.num_ops < 2) continue;
+            bool is_wanted = meet_in_one_op(&siblings) ? config.pack_gate_up : config.pack_qkv;
+            bool is_packed = is_wanted && g.num_ops == siblings.num_ops &&
+                             is_candidate(m, func, op) && callers_allow(m, func, &g);
+            note(m, func, &siblings, is_packed, is_wanted);
+            if (!is_packed) continue;
             pack_group(m, func, &g);
             next = ir_func_body(func)->first; // start over: ops behind `op` are gone
         }

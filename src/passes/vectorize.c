@@ -4,6 +4,7 @@
 // (lower_linalg.h).
 //
 // Needs: scheduled.  Keeps: planned.  Exact but for the order of sums each schedule states.
+#include "passes/primitive.h"
 #include "passes/vectorize.h"
 
 #include <string.h>
@@ -170,5 +171,7 @@ Status pass_vectorize(IrModule *m, DiagSink *sink) {
         if (kind && (str_equal(kind->str, "matmul") || str_equal(kind->str, "attention")))
             TRY(vectorize_kernel(m, func, kind->str, level, sink));
     }
-    return pass_lower_linalg(m, sink);
+    TRY(pass_lower_linalg(m, sink));
+    primitive_mark(m, level);
+    return STATUS_OK;
 }

@@ -52,6 +52,28 @@ static const char *numbered(const Importer *im, const char *name, size_t number)
     return number ? arena_printf(im->model.arena, "%s_%zu", name, number) : name;
 }
 
+// Rules with their lines, under the recipe's name alone: equal recipes, equal modules.
+static void put_rules(Importer *im) {
+    const Recipe *recipe = im->model.recipe;
+    const char *slash = strrchr(recipe->path, '/'), *name = slash ? slash + 1 : recipe->path;
+    if (recipe->num_rules == 0) return;
+    strbuf_puts(&im->text, ", ingot.rules = [");
+    for (uint32_t i = 0; i < recipe->num_rules; i++) {
+        const RecipeRule *rule = &recipe->rules[i];
+        const char *at = arena_printf(im->model.arena, "%s:%" PRIu32, name, rule->span.line);
+        strbuf_puts(&im->text, i ? ", {at = " : "{at = ");
+        strbuf_put_json_string(&im->text, at, strlen(at));
+        strbuf_printf(&im->text, ", mode = \"%s\", pattern = \"%s\"}", rule->mode, rule->pattern);
+    }
+    strbuf_puts(&im->text, "]");
+}
+
+static Status table_expr(Importer *im, const DocNode *table, const char *key, double *out) {
+    const DocNode *node = NULL;
+    TRY(model_child(&im->model, table, key, DOC_SCALAR, &node));
+    return expr_eval(&im->model.scope, node->text, node->span, im->model.sink, out);
+}
+
 static Status rope_expr(Importer *im, const DocNode *table, const char *key, const ExprScope *scope,
                         double *out) {
     const DocNode *node = NULL;
@@ -106,6 +128,7 @@ static Status put_module_head(Importer *im) {
                       im->model.sink, &rows));
     strbuf_puts(&im->text, "module attributes {");
     import_put_config(im->model.recipe, &im->text);
+    put_rules(im);
     strbuf_puts(&im->text, ", ingot.level = 1 : i64, ingot.tables = {");
     for (size_t i = 0; i < im->num_ropes; i++) {
         if (i) strbuf_puts(&im->text, ", ");

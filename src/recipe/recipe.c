@@ -12,6 +12,11 @@
 #include "base/file.h"
 #include "text/doc.h"
 
+static const char fusion_patterns[] =
+#define FUSION_PATTERN(id, name, meaning) name " "
+#include "abi/fusion_patterns.def"
+    ;
+
 static const RecipeKeyInfo keys[NUM_RECIPE_KEYS] = {
 #define RECIPE_KEY(id, path_, type_, owner, field, min_, max_, choices_, default_, doc_, effect_)  \
     {.path = (path_),                                                                              \
@@ -218,17 +223,44 @@ static void check_missing(Reader *r, const char *prefix, DiagSpan span, void *ba
 
 static void read_map(Reader *r, const DocNode *map, const char *prefix, void *base);
 
+// enabled, atomic and mode say the same thing in three ways; they must not say two things.
+static void derive_mode(Reader *r, RecipeRule *rule) {
+    bool says_mode = r->is_given[RECIPE_RULE_MODE], says_enabled = r->is_given[RECIPE_RULE_ENABLED];
+    if (!says_mode)
+        rule->mode = !rule->is_enabled ? "forbid" : rule->is_atomic ? "require" : "allow";
+    bool is_forbidden = str_equal(rule->mode, "forbid"),
+         is_required = str_equal(rule->mode, "require");
+    bool agree = (!says_enabled || rule->is_enabled == !is_forbidden) &&
+                 (!r->is_given[RECIPE_RULE_ATOMIC] || rule->is_atomic == is_required);
+    if (!agree) {
+        note_error(diag_error(r->sink, DIAG_R0011, rule->span,
+                              "the rule %s says mode: %s, enabled: %s, atomic: %s", rule->pattern,
+                              rule->mode, rule->is_enabled ? "true" : "false",
+                              rule->is_atomic ? "true" : "false"));
+        diag_write(r->sink, "mode: %s", is_forbidden ? "allow" : rule->mode);
+    }
+    rule->is_enabled = !is_forbidden;
+    bool is_attention = str_equal(rule->pattern, "attn_softmax");
+    if (is_attention ? is_forbidden || !rule->is_flash : r->is_given[RECIPE_RULE_FLASH])
+        note_error(diag_error(r->sink, DIAG_R0012, rule->span,
+                              is_attention
+                                  ? "attention is one kernel with an online softmax; there is "
+                                    "no other"
+                                  : "use_flash_attention belongs to the rule attn_softmax"));
+}
+
 static void read_rules(Reader *r, const DocNode *list, const char *prefix) {
     FOR_EACH_DOC(item, list) {
         RecipeRule rule = {.span = item->span};
         size_t errors = r->sink->num_errors;
         r->num_errors_before = errors;
-        r->is_given[RECIPE_RULE_PATTERN] = r->is_given[RECIPE_RULE_ENABLED] = false;
+        for (int i = RECIPE_RULE_PATTERN; i <= RECIPE_RULE_FLASH; i++) r->is_given[i] = false;
         if (doc_want_kind(item, "an element of fusion_rules", DOC_MAP, r->sink) != STATUS_OK)
             continue;
         read_map(r, item, prefix, &rule);
         check_missing(r, prefix, item->span, &rule);
         if (r->sink->num_errors != errors) continue;
+        derive_mode(r, &rule);
         for (uint32_t i = 0; i < r->recipe->num_rules; i++)
             if (str_equal(r->recipe->rules[i].pattern, rule.pattern))
                 note_error(diag_error(r->sink, DIAG_R0011, item->span, "a second rule for %s",
@@ -393,10 +425,8 @@ static void derive_packing(Reader *r) {
     recipe->is_gate_up_packed = true;
     for (uint32_t i = 0; i < recipe->num_rules; i++) {
         const RecipeRule *rule = &recipe->rules[i];
-        if (str_equal(rule->pattern, "qkv_proj"))
-            qkv = rule;
-        else
-            recipe->is_gate_up_packed = rule->is_enabled;
+        if (str_equal(rule->pattern, "qkv_proj")) qkv = rule;
+        if (str_equal(rule->pattern, "mlp_gate_up")) recipe->is_gate_up_packed = rule->is_enabled;
     }
     if (!r->is_given[RECIPE_QKV_PACKED]) {
         recipe->is_qkv_packed = !qkv || qkv->is_enabled;

@@ -46,7 +46,8 @@ typedef struct RecipeTarget {
 
 typedef struct RecipeRule {
     const char *pattern;
-    bool is_enabled;
+    const char *mode; // "allow", "forbid", "require"
+    bool is_enabled, is_atomic, is_flash;
     DiagSpan span;
 } RecipeRule;
 

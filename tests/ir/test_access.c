@@ -53,10 +53,11 @@ static void expect_lines(const char *text, IrOpKind kind, uint32_t skip, uint32_
 
 static void test_every_third_element(void **state) {
     (void)state;
-    const char *text = "func.func @f(%x: tensor<22xf32>, %o: tensor<8xf32>) -> tensor<8xf32> {\n"
-        GENERIC("affine_map<(d0) -> (d0 * 3)>, affine_map<(d0) -> (d0)>", "\"parallel\"", "%x",
-                "tensor<22xf32>", "%o", "tensor<8xf32>", "%a: f32, %b: f32", "%a : f32")
-        "    return %r : tensor<8xf32>\n}\n";
+    const char *text =
+        "func.func @f(%x: tensor<22xf32>, %o: tensor<8xf32>) -> tensor<8xf32> {\n" GENERIC(
+            "affine_map<(d0) -> (d0 * 3)>, affine_map<(d0) -> (d0)>", "\"parallel\"", "%x",
+            "tensor<22xf32>", "%o", "tensor<8xf32>", "%a: f32, %b: f32",
+            "%a : f32") "    return %r : tensor<8xf32>\n}\n";
     expect_lines(text, IR_LINALG_GENERIC, 0, 0, "strides=[3] inner=stride-3 used=33% align=64");
     expect_lines(text, IR_LINALG_GENERIC, 0, 1, "strides=[1] inner=unit used=100% align=64");
 }
@@ -64,12 +65,12 @@ static void test_every_third_element(void **state) {
 static void test_rotary_partner_is_reversed(void **state) {
     (void)state;
     const char *text =
-        "func.func @f(%x: tensor<8x6x4x2xf32>, %o: tensor<8x6x4x2xf32>) -> tensor<8x6x4x2xf32> {\n"
-        GENERIC("affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, -d3 + 1)>, "
-                "affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>",
-                "\"parallel\", \"parallel\", \"parallel\", \"parallel\"", "%x",
-                "tensor<8x6x4x2xf32>", "%o", "tensor<8x6x4x2xf32>", "%a: f32, %b: f32", "%a : f32")
-        "    return %r : tensor<8x6x4x2xf32>\n}\n";
+        "func.func @f(%x: tensor<8x6x4x2xf32>, %o: tensor<8x6x4x2xf32>) -> tensor<8x6x4x2xf32> "
+        "{\n" GENERIC("affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, -d3 + 1)>, "
+                      "affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>",
+                      "\"parallel\", \"parallel\", \"parallel\", \"parallel\"", "%x",
+                      "tensor<8x6x4x2xf32>", "%o", "tensor<8x6x4x2xf32>", "%a: f32, %b: f32",
+                      "%a : f32") "    return %r : tensor<8x6x4x2xf32>\n}\n";
     expect_lines(text, IR_LINALG_GENERIC, 0, 0,
                  "strides=[48, 8, 2, -1] inner=reversed used=100% align=4");
 }
@@ -122,17 +123,19 @@ static void test_blocks_in_place(void **state) {
         "outs(%o : memref<4x8xf32>) {\n"
         "    ^bb0(%a: i8, %b: f16, %acc: f32):\n      linalg.yield %acc : f32\n    }\n"
         "    return\n}\n";
-    expect_lines(text, IR_LINALG_GENERIC, 0, 0, "strides=[0, 68, 34, 1] inner=unit used=94% align=2");
+    expect_lines(text, IR_LINALG_GENERIC, 0, 0,
+                 "strides=[0, 68, 34, 1] inner=unit used=94% align=2");
     expect_lines(text, IR_LINALG_GENERIC, 0, 1,
                  "strides=[0, 34, 17, 0] inner=broadcast used=6% align=2");
 }
 
 static void test_groups_are_piecewise(void **state) {
     (void)state;
-    const char *text = "func.func @f(%x: tensor<2xf32>, %o: tensor<6xf32>) -> tensor<6xf32> {\n"
-        GENERIC("affine_map<(d0) -> (d0 floordiv 3)>, affine_map<(d0) -> (d0)>", "\"parallel\"",
-                "%x", "tensor<2xf32>", "%o", "tensor<6xf32>", "%a: f32, %b: f32", "%a : f32")
-        "    return %r : tensor<6xf32>\n}\n";
+    const char *text =
+        "func.func @f(%x: tensor<2xf32>, %o: tensor<6xf32>) -> tensor<6xf32> {\n" GENERIC(
+            "affine_map<(d0) -> (d0 floordiv 3)>, affine_map<(d0) -> (d0)>", "\"parallel\"", "%x",
+            "tensor<2xf32>", "%o", "tensor<6xf32>", "%a: f32, %b: f32",
+            "%a : f32") "    return %r : tensor<6xf32>\n}\n";
     expect_lines(text, IR_LINALG_GENERIC, 0, 0,
                  "strides=[0] inner=piecewise used=100% pieces=3 strides-of-pieces=[0, 1] align=4");
 }
@@ -159,18 +162,17 @@ static void test_an_index_from_memory_is_a_gather(void **state) {
 
 static void test_loops_and_vectors(void **state) {
     (void)state;
-    const char *text =
-        "func.func @f(%x: memref<64x48xf32>, %n: index) -> f32 {\n"
-        "    %c0 = arith.constant 0 : index\n    %c8 = arith.constant 8 : index\n"
-        "    %c48 = arith.constant 48 : index\n    %c3 = arith.constant 3 : index\n"
-        "    %z = arith.constant 0.000000e+00 : f32\n"
-        "    scf.for %i = %c0 to %n step %c3 {\n"
-        "      scf.for %j = %c0 to %c48 step %c8 {\n"
-        "        %v = vector.load %x[%i, %j] : memref<64x48xf32>, vector<8xf32>\n"
-        "        %q = arith.remui %j, %c3 : index\n"
-        "        %s = memref.load %x[%j, %i] : memref<64x48xf32>\n"
-        "        memref.store %s, %x[%i, %q] : memref<64x48xf32>\n"
-        "      }\n    }\n    return %z : f32\n}\n";
+    const char *text = "func.func @f(%x: memref<64x48xf32>, %n: index) -> f32 {\n"
+                       "    %c0 = arith.constant 0 : index\n    %c8 = arith.constant 8 : index\n"
+                       "    %c48 = arith.constant 48 : index\n    %c3 = arith.constant 3 : index\n"
+                       "    %z = arith.constant 0.000000e+00 : f32\n"
+                       "    scf.for %i = %c0 to %n step %c3 {\n"
+                       "      scf.for %j = %c0 to %c48 step %c8 {\n"
+                       "        %v = vector.load %x[%i, %j] : memref<64x48xf32>, vector<8xf32>\n"
+                       "        %q = arith.remui %j, %c3 : index\n"
+                       "        %s = memref.load %x[%j, %i] : memref<64x48xf32>\n"
+                       "        memref.store %s, %x[%i, %q] : memref<64x48xf32>\n"
+                       "      }\n    }\n    return %z : f32\n}\n";
     expect_lines(text, IR_VECTOR_LOAD, 0, 0, "strides=[144, 8] inner=unit used=100% align=32");
     expect_lines(text, IR_MEMREF_LOAD, 0, 0, "strides=[3, 384] inner=strided used=6% align=4");
     expect_lines(text, IR_MEMREF_STORE, 0, 1,
@@ -186,7 +188,8 @@ static void test_columns_of_shared_memory_meet(void **state) {
         "      %v = affine.load %x[%i, 0] : memref<32x32xf32, #gpu.address_space<workgroup>>\n"
         "      affine.store %v, %x[0, %i] : memref<32x32xf32, #gpu.address_space<workgroup>>\n"
         "    }\n    return\n}\n";
-    expect_lines(text, IR_AFFINE_LOAD, 0, 0, "strides=[32] inner=strided used=6% align=64 banks=32");
+    expect_lines(text, IR_AFFINE_LOAD, 0, 0,
+                 "strides=[32] inner=strided used=6% align=64 banks=32");
     expect_lines(text, IR_AFFINE_STORE, 0, 1, "strides=[1] inner=unit used=100% align=64");
 }
 
@@ -198,14 +201,13 @@ static void test_slices_keep_the_layout(void **state) {
         "    %s = tensor.extract_slice %x[0, 32] [8, 32] [1, 1] : tensor<8x96xf32> to "
         "tensor<8x32xf32>\n"
         "    %e = tensor.expand_shape %s [[0], [1, 2]] output_shape [8, 4, 8] : tensor<8x32xf32> "
-        "into tensor<8x4x8xf32>\n"
-        GENERIC("affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, "
-                "d2)>",
-                "\"parallel\", \"parallel\", \"parallel\"", "%e", "tensor<8x4x8xf32>", "%o",
-                "tensor<8x4x8xf32>", "%a: f32, %b: f32", "%a : f32")
-        "    return %r : tensor<8x4x8xf32>\n}\n";
-    expect_lines(text, IR_LINALG_GENERIC, 0, 0,
-                 "strides=[96, 8, 1] inner=unit used=100% align=32");
+        "into tensor<8x4x8xf32>\n" GENERIC(
+            "affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, "
+            "d2)>",
+            "\"parallel\", \"parallel\", \"parallel\"", "%e", "tensor<8x4x8xf32>", "%o",
+            "tensor<8x4x8xf32>", "%a: f32, %b: f32",
+            "%a : f32") "    return %r : tensor<8x4x8xf32>\n}\n";
+    expect_lines(text, IR_LINALG_GENERIC, 0, 0, "strides=[96, 8, 1] inner=unit used=100% align=32");
 }
 
 int main(void) {

@@ -1,0 +1,220 @@
+// Rules, patterns and notes of fusion; see fusion.h. Edges are in fusion_edges.c.
+#include "passes/fusion.h"
+
+#include <string.h>
+
+#include "passes/contraction.h"
+
+static const char *const pattern_names[NUM_FUSION_PATTERNS] = {
+#define FUSION_PATTERN(id, name, meaning) name,
+#include "abi/fusion_patterns.def"
+};
+
+static const struct {
+    const char *name, *meaning, *remedy;
+} reasons[NUM_FUSION_REASONS] = {
+#define FUSION_REASON(id, name, meaning, remedy) {name, meaning, remedy},
+#include "passes/fusion_reasons.def"
+};
+
+static const char *const mode_names[NUM_FUSION_MODES] = {"allow", "forbid", "require"};
+
+const char *fusion_pattern_name(FusionPattern pattern) {
+    return pattern < NUM_FUSION_PATTERNS ? pattern_names[pattern] : "";
+}
+const char *fusion_reason_name(FusionReason reason) {
+    return reason < NUM_FUSION_REASONS ? reasons[reason].name : "";
+}
+const char *fusion_reason_meaning(FusionReason reason) {
+    return reasons[reason].meaning;
+}
+const char *fusion_reason_remedy(FusionReason reason) {
+    return reasons[reason].remedy;
+}
+const char *fusion_mode_name(FusionMode mode) {
+    return mode_names[mode];
+}
+
+bool fusion_pattern_find(const char *name, FusionPattern *out_pattern) {
+    for (int i = 0; i < NUM_FUSION_PATTERNS; i++) {
+        if (!str_equal(pattern_names[i], name)) continue;
+        *out_pattern = (FusionPattern)i;
+        return true;
+    }
+    return false;
+}
+
+// ---- rules
+
+static const char *text_of(const IrAttr *dict, const char *key) {
+    const IrAttr *attr = dict->kind == IR_ATTR_DICT ? ir_attr_dict_find(dict, key) : NULL;
+    return attr && attr->kind == IR_ATTR_STRING ? attr->str : "";
+}
+
+FusionRule fusion_rule(const IrModule *m, FusionPattern pattern) {
+    const IrAttr *rules = ir_op_attr(m->op, "ingot.rules");
+    FusionRule rule = {.mode = FUSION_ALLOW};
+    for (size_t i = 0; rules && rules->kind == IR_ATTR_ARRAY && i < rules->num_elems; i++) {
+        if (!str_equal(text_of(rules->elems[i], "pattern"), pattern_names[pattern])) continue;
+        rule.at = text_of(rules->elems[i], "at");
+        for (int k = 0; k < NUM_FUSION_MODES; k++)
+            if (str_equal(text_of(rules->elems[i], "mode"), mode_names[k]))
+                rule.mode = (FusionMode)k;
+    }
+    return rule;
+}
+
+// ---- patterns
+
+const IrOp *fusion_maker(const IrValue *value) {
+    const IrOp *op = value->def_op;
+    while (op && (op->kind == IR_TENSOR_COLLAPSE_SHAPE || op->kind == IR_TENSOR_EXPAND_SHAPE ||
+                  op->kind == IR_TENSOR_EXTRACT_SLICE || op->kind == IR_TENSOR_CAST))
+        op = ir_op_operand(op, 0)->def_op;
+    return op;
+}
+
+static bool is_structured(const IrOp *op) {
+    return (ir_op_info(op->kind)->traits & IR_LINALG) && op->num_operands > 0;
+}
+
+static bool has_reduction(const IrOp *op) {
+    if (!is_structured(op) || op->kind == IR_LINALG_SOFTMAX) return false;
+    for (uint32_t i = 0; i < ir_linalg_num_loops(op); i++)
+        if (ir_linalg_iterator(op, i) == IR_REDUCTION) return true;
+    return false;
+}
+
+static bool body_has(const IrOp *op, IrOpKind kind) {
+    if (op->num_regions == 0 || !ir_op_block(op, 0)) return false;
+    FOR_EACH_OP(inner, ir_op_block(op, 0))
+    if (inner->kind == kind) return true;
+    return false;
+}
+
+static bool is_conv(const IrOp *op) {
+    const IrAttr *form = ir_op_attr(op, "ingot.contract");
+    bool is_marked = form && form->kind == IR_ATTR_STRING &&
+                     (str_equal(form->str, "conv") || str_equal(form->str, "window"));
+    return is_marked || strstr(ir_op_info(op->kind)->name, "conv_2d") != NULL;
+}
+
+// A sum of products: two factors multiplied and added up over a loop.
+static bool is_product(const IrOp *op) {
+    if (!is_structured(op) || is_conv(op)) return false;
+    if (ir_op_attr(op, "ingot.contract") || (ir_op_info(op->kind)->traits & IR_CONTRACTION))
+        return true;
+    if (op->kind == IR_LINALG_CONTRACT) return true;
+    bool multiplies = body_has(op, IR_ARITH_MULF) && body_has(op, IR_ARITH_ADDF);
+    return op->segments[0] >= 2 && has_reduction(op) &&
+           (multiplies || body_has(op, IR_MATH_FMA) || body_has(op, IR_ARITH_MULI));
+}
+
+static bool is_elementwise(const IrOp *op) {
+    if (!is_structured(op) || has_reduction(op) || op->kind == IR_LINALG_FILL) return false;
+    if (op->kind != IR_LINALG_GENERIC) return op->kind != IR_LINALG_SOFTMAX;
+    FOR_EACH_OP(inner, ir_op_block(op, 0))
+    if (!(ir_op_info(inner->kind)->traits & (IR_ELEMENTWISE | IR_TERMINATOR | IR_PURE)))
+        return false;
+    return true;
+}
+
+// A row's maximum on the way to a softmax; a maximum of magnitudes belongs to a quantisation.
+static bool is_softmax(const IrOp *op) {
+    if (op->kind == IR_LINALG_SOFTMAX) return true;
+    bool is_max = body_has(op, IR_ARITH_MAXIMUMF) || body_has(op, IR_ARITH_MAXNUMF);
+    return has_reduction(op) && is_max && !body_has(op, IR_MATH_ABSF);
+}
+
+static bool is_quantisation(const IrOp *op) {
+    bool is_amax = has_reduction(op) && body_has(op, IR_MATH_ABSF);
+    return is_structured(op) && (is_amax || body_has(op, IR_ARITH_FPTOSI));
+}
+
+static bool is_norm(const IrOp *op) {
+    bool is_root =
+        body_has(op, IR_MATH_RSQRT) || (body_has(op, IR_MATH_SQRT) && body_has(op, IR_ARITH_DIVF));
+    return is_elementwise(op) && is_root;
+}
+
+// What an elementwise reader does to a product: the operands beside the product tell a bias, which
+// has fewer dimensions, from a residual.
+static FusionPattern epilogue_of(const IrOp *consumer) {
+    static const IrOpKind activations[] = {IR_MATH_EXP,       IR_MATH_TANH,     IR_MATH_ERF,
+                                           IR_ARITH_MAXIMUMF, IR_ARITH_MAXNUMF, IR_ARITH_CMPF};
+    for (size_t i = 0; i < ARRAY_LEN(activations); i++)
+        if (body_has(consumer, activations[i])) return FUSION_MATMUL_ACTIVATION;
+    uint32_t rank = consumer->results[0].type->rank;
+    bool is_narrower = false;
+    for (uint32_t i = 0; i < consumer->segments[0]; i++) {
+        const IrType *type = ir_op_operand(consumer, i)->type;
+        is_narrower |= ir_type_is_shaped(type) && type->rank < rank;
+    }
+    bool adds = body_has(consumer, IR_ARITH_ADDF);
+    if (adds) return is_narrower ? FUSION_MATMUL_BIAS : FUSION_MATMUL_RESIDUAL;
+    bool scales = body_has(consumer, IR_ARITH_MULF) || body_has(consumer, IR_ARITH_DIVF);
+    return scales ? FUSION_MATMUL_SCALE : FUSION_ELEMENTWISE;
+}
+
+FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *consumer) {
+    (void)m;
+    if (ir_op_attr(producer, "ingot.composite") || ir_op_attr(consumer, "ingot.composite"))
+        return NUM_FUSION_PATTERNS;
+    if (is_product(producer)) {
+        if (contraction_is(producer, "dot")) return NUM_FUSION_PATTERNS; // half of a product
+        if (is_softmax(consumer)) return FUSION_MATMUL_SOFTMAX;
+        return is_elementwise(consumer) ? epilogue_of(consumer) : NUM_FUSION_PATTERNS;
+    }
+    if (is_conv(producer))
+        return is_elementwise(consumer) ? FUSION_CONV_RELU_BN : NUM_FUSION_PATTERNS;
+    if (is_norm(producer) && is_quantisation(consumer)) return FUSION_NORM_QUANTIZE;
+    bool are_elementwise = is_elementwise(producer) && is_elementwise(consumer);
+    return are_elementwise ? FUSION_ELEMENTWISE : NUM_FUSION_PATTERNS;
+}
+
+bool fusion_forbids(IrModule *m, const IrOp *producer, const IrOp *consumer) {
+    if (!ir_op_attr(m->op, "ingot.rules")) return false;
+    FusionPattern pattern = fusion_pattern_of(m, producer, consumer);
+    return pattern < NUM_FUSION_PATTERNS && fusion_rule(m, pattern).mode == FUSION_FORBID;
+}
+
+// ---- notes
+
+void fusion_note_add(IrModule *m, const FusionNote *note) {
+    IrNamedAttr entries[] = {
+        {ir_intern(m, "applied"), ir_attr_bool(m, note->is_applied)},
+        {ir_intern(m, "detail"), ir_attr_string(m, note->detail ? note->detail : "")},
+        {ir_intern(m, "pattern"), ir_attr_string(m, pattern_names[note->pattern])},
+        {ir_intern(m, "reason"), ir_attr_string(m, note->reason ? note->reason : "")},
+        {ir_intern(m, "what"), ir_attr_string(m, note->what)},
+        {ir_intern(m, "where"), ir_attr_string(m, note->where)},
+    };
+    const IrAttr *dict = ir_attr_dict(m, ARRAY_LEN(entries), entries);
+    const IrAttr *notes = ir_op_attr(m->op, "ingot.fusion");
+    size_t n = notes && notes->kind == IR_ATTR_ARRAY ? notes->num_elems : 0;
+    for (size_t i = 0; i < n; i++)
+        if (notes->elems[i] == dict) return; // said before
+    const IrAttr **elems = ARENA_ARRAY(&m->arena, const IrAttr *, n + 1);
+    for (size_t i = 0; i < n; i++) elems[i] = notes->elems[i];
+    elems[n] = dict;
+    ir_op_set_attr(m, m->op, "ingot.fusion", ir_attr_array(m, n + 1, elems));
+}
+
+size_t fusion_num_notes(const IrModule *m) {
+    const IrAttr *notes = ir_op_attr(m->op, "ingot.fusion");
+    return notes && notes->kind == IR_ATTR_ARRAY ? notes->num_elems : 0;
+}
+
+FusionNote fusion_note_get(const IrModule *m, size_t i) {
+    const IrAttr *dict = ir_op_attr(m->op, "ingot.fusion")->elems[i];
+    const IrAttr *applied = dict->kind == IR_ATTR_DICT ? ir_attr_dict_find(dict, "applied") : NULL;
+    FusionNote note = {.pattern = NUM_FUSION_PATTERNS,
+                       .is_applied = applied && applied->kind == IR_ATTR_BOOL && applied->i,
+                       .where = text_of(dict, "where"),
+                       .what = text_of(dict, "what"),
+                       .reason = text_of(dict, "reason"),
+                       .detail = text_of(dict, "detail")};
+    if (!fusion_pattern_find(text_of(dict, "pattern"), &note.pattern))
+        note.pattern = NUM_FUSION_PATTERNS;
+    return note;
+}

@@ -1,0 +1,93 @@
+// Fusion rules, and what became of every edge from one op to another. A rule of the recipe lies on
+// the module (ingot.rules); passes that join ops ask it, and note what they did or why not
+// (ingot.fusion). Edges are read from the outlined module: inside a kernel two ops are joined,
+// between two kernels a value is stored, for reasons computed from both sides.
+#ifndef INGOT_PASSES_FUSION_H
+#define INGOT_PASSES_FUSION_H
+
+#include "ir/ir.h"
+
+typedef enum FusionPattern {
+#define FUSION_PATTERN(id, name, meaning) FUSION_##id,
+#include "abi/fusion_patterns.def"
+    NUM_FUSION_PATTERNS // also: none
+} FusionPattern;
+
+typedef enum FusionReason {
+#define FUSION_REASON(id, name, meaning, remedy) REASON_##id,
+#include "passes/fusion_reasons.def"
+    NUM_FUSION_REASONS
+} FusionReason;
+
+const char *fusion_pattern_name(FusionPattern pattern);
+bool fusion_pattern_find(const char *name, FusionPattern *out_pattern);
+const char *fusion_reason_name(FusionReason reason);
+const char *fusion_reason_meaning(FusionReason reason);
+const char *fusion_reason_remedy(FusionReason reason);
+
+typedef enum FusionMode {
+    FUSION_ALLOW,
+    FUSION_FORBID,
+    FUSION_REQUIRE,
+    NUM_FUSION_MODES
+} FusionMode;
+const char *fusion_mode_name(FusionMode mode);
+
+typedef struct FusionRule {
+    FusionMode mode;
+    const char *at; // "recipe.yaml:31"; NULL: the recipe has no rule for it
+} FusionRule;
+
+// The rule for a pattern: FUSION_ALLOW without one.
+FusionRule fusion_rule(const IrModule *m, FusionPattern pattern);
+
+// What joining consumer to producer is an instance of; NUM_FUSION_PATTERNS: of no pattern.
+FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *consumer);
+// Does a rule keep them apart?
+bool fusion_forbids(IrModule *m, const IrOp *producer, const IrOp *consumer);
+// The op behind reshapes and slices that makes value; NULL for arguments.
+const IrOp *fusion_maker(const IrValue *value);
+
+// What a pass that joins ops did with one candidate; kept on the module.
+typedef struct FusionNote {
+    FusionPattern pattern;
+    bool is_applied;
+    const char *where;           // function
+    const char *what;            // the ops, by location
+    const char *reason, *detail; // "" where applied
+} FusionNote;
+
+void fusion_note_add(IrModule *m, const FusionNote *note);
+size_t fusion_num_notes(const IrModule *m);
+FusionNote fusion_note_get(const IrModule *m, size_t i);
+
+typedef struct FusionEdge {
+    const IrOp *func;                          // where both sides meet: a kernel if joined
+    const IrOp *producer_func, *consumer_func; // kernels that hold the ops
+    const IrOp *producer, *consumer;           // a composite kernel stands for its ops
+    FusionPattern pattern;                     // NUM_FUSION_PATTERNS: none
+    bool is_applied;
+    uint32_t reasons; // bits 1 << FusionReason, 0 if applied
+    const char *details[NUM_FUSION_REASONS];
+    uint64_t bytes; // of the value
+    uint64_t count; // how often, in one call of every entry
+} FusionEdge;
+
+typedef struct FusionEdges {
+    FusionEdge *items;
+    size_t num_items, capacity;
+} FusionEdges;
+
+// All edges of an outlined module, in its order. Texts live in the module.
+void fusion_edges_collect(IrModule *m, FusionEdges *out_edges);
+void fusion_edges_deinit(FusionEdges *edges);
+// The reason that counts, and its text; NUM_FUSION_REASONS if applied.
+FusionReason fusion_edge_reason(const FusionEdge *edge);
+// Place of an op among those of its function, from 0.
+uint32_t fusion_op_number(const IrOp *op);
+// How often a function runs in one call of every entry.
+uint64_t fusion_func_count(const IrModule *m, const IrOp *func);
+// Name of the weight or line that an op comes from; "" if unknown.
+const char *fusion_loc_text(IrModule *m, const IrLoc *loc);
+
+#endif

@@ -1,0 +1,475 @@
+// Reads all edges of an outlined module, and why those between two kernels are there: every reason
+// that holds, from the ops on both sides. See fusion.h.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/print.h"
+#include "passes/fusion.h"
+
+// What a kernel may keep while it works on one unit; lowering refuses more (P0044).
+enum { MAX_SCRATCH_BYTES = 256 << 10, MAX_DEPTH = 8 };
+
+static bool is_func(const IrOp *op) {
+    return op->kind == IR_FUNC_FUNC && ir_func_body(op);
+}
+
+static const char *kernel_class(const IrOp *func) {
+    const IrAttr *kind = ir_op_attr(func, "ingot.kernel");
+    return !kind ? NULL : kind->kind == IR_ATTR_STRING ? kind->str : "";
+}
+
+static bool is_kernel(const IrOp *func) {
+    const char *class = kernel_class(func);
+    return class && !str_equal(class, "init");
+}
+
+static bool is_view(const IrOp *op) {
+    return op->kind == IR_TENSOR_COLLAPSE_SHAPE || op->kind == IR_TENSOR_EXPAND_SHAPE ||
+           op->kind == IR_TENSOR_EXTRACT_SLICE || op->kind == IR_TENSOR_CAST;
+}
+
+// Costs nothing of its own: not an end of an edge.
+static bool is_free(const IrOp *op) {
+    if (is_view(op) || op->kind == IR_ARITH_CONSTANT || op->kind == IR_TENSOR_EMPTY ||
+        op->kind == IR_LINALG_FILL)
+        return true;
+    return op->num_results == 1 && ir_type_is_scalar(op->results[0].type) && op->num_regions == 0;
+}
+
+static uint64_t bytes_of(const IrType *type) {
+    if (!ir_type_is_shaped(type) || !ir_type_is_static(type)) return 0;
+    return (uint64_t)ir_type_num_elems(type) * ir_type_bytes(type->elem);
+}
+
+uint32_t fusion_op_number(const IrOp *op) {
+    uint32_t n = 0;
+    while ((op = op->prev)) n++;
+    return n;
+}
+
+static uint64_t func_count(const IrModule *m, const IrOp *func, int depth) {
+    if (!ir_op_attr(func, "sym_visibility")) return 1;
+    uint64_t count = 0;
+    if (depth == MAX_DEPTH) return 0;
+    FOR_EACH_OP(caller, ir_module_body((IrModule *)(uintptr_t)m)) {
+        if (!is_func(caller) || kernel_class(caller)) continue;
+        uint64_t calls = 0;
+        FOR_EACH_OP(op, ir_func_body(caller))
+        calls += op->kind == IR_FUNC_CALL && ir_call_callee(m, op) == func;
+        if (calls) count += calls * func_count(m, caller, depth + 1);
+    }
+    return count;
+}
+
+uint64_t fusion_func_count(const IrModule *m, const IrOp *func) {
+    return func_count(m, func, 0);
+}
+
+const char *fusion_loc_text(IrModule *m, const IrLoc *loc) {
+    if (!loc) return "";
+    switch (loc->kind) {
+    case IR_LOC_NAME: return loc->str;
+    case IR_LOC_FILE: return arena_printf(&m->arena, "%s:%" PRIu32, loc->str, loc->line);
+    default: break;
+    }
+    const char *best = "";
+    for (uint32_t i = 0; i < loc->num_children; i++) { // a name says more than a line
+        const char *text = fusion_loc_text(m, loc->children[i]);
+        if (!*best || (strchr(best, ':') && *text && !strchr(text, ':'))) best = text;
+    }
+    return best;
+}
+
+// ---- both sides of an edge between kernels
+
+// An op inside a kernel, or a kernel that counts as one op.
+typedef struct End {
+    const IrOp *func, *op;
+    const IrValue *value; // as the op makes or reads it
+    bool crosses_call;    // of a function that is no kernel
+} End;
+
+static bool counts_as_one(const IrOp *kernel) {
+    return ir_op_attr(kernel, "ingot.composite") != NULL;
+}
+
+// Where result `number` of a call comes from.
+static bool find_producer(const IrModule *m, const IrOp *call, uint32_t number, int depth,
+                          End *out) {
+    const IrOp *func = ir_call_callee(m, call);
+    if (!func || !ir_func_body(func) || depth == MAX_DEPTH) return false;
+    const IrOp *ret = ir_block_terminator(ir_func_body(func));
+    if (number >= ret->num_operands) return false;
+    const IrValue *value = ir_op_operand(ret, number);
+    const IrOp *maker = fusion_maker(value);
+    if (counts_as_one(func)) {
+        *out = (End){.func = func, .op = func, .value = value};
+        return true;
+    }
+    if (!maker) return false; // an argument handed through
+    if (maker->kind == IR_FUNC_CALL) {
+        while (value->def_op != maker) value = ir_op_operand(value->def_op, 0);
+        if (!find_producer(m, maker, value->number, depth + 1, out)) return false;
+        out->crosses_call = true;
+        return true;
+    }
+    *out = (End){.func = func, .op = maker, .value = value};
+    return true;
+}
+
+typedef struct Ends {
+    End items[64];
+    uint32_t num;
+} Ends;
+
+static void add_end(Ends *ends, End end) {
+    for (uint32_t i = 0; i < ends->num; i++)
+        if (ends->items[i].op == end.op) return;
+    if (ends->num < ARRAY_LEN(ends->items)) ends->items[ends->num++] = end;
+}
+
+static const IrOp *top_of(const IrOp *op, const IrOp *func) {
+    while (ir_op_parent(op) != func) op = ir_op_parent(op);
+    return op;
+}
+
+static void find_consumers(const IrModule *m, const IrOp *func, const IrValue *value,
+                           bool crosses_call, int depth, Ends *ends) {
+    if (depth == MAX_DEPTH) return;
+    FOR_EACH_USE(use, value) {
+        const IrOp *op = top_of(use->owner, func);
+        if (op->kind == IR_FUNC_CALL) {
+            const IrOp *callee = ir_call_callee(m, op);
+            uint32_t i = (uint32_t)(use - use->owner->operands);
+            if (!callee || !ir_func_body(callee)) continue;
+            if (counts_as_one(callee))
+                add_end(ends, (End){callee, callee, value, crosses_call});
+            else
+                find_consumers(m, callee, ir_func_body(callee)->args[i],
+                               crosses_call || !is_kernel(callee), depth + 1, ends);
+        } else if (is_view(op)) {
+            find_consumers(m, func, &op->results[0], crosses_call, depth, ends);
+        } else if (op->kind != IR_FUNC_RETURN) {
+            add_end(ends, (End){func, op, value, crosses_call});
+        }
+    }
+}
+
+// ---- reasons
+
+typedef struct Judge {
+    IrModule *m;
+    FusionEdge *edge;
+    const IrValue *stored; // the result of the call
+} Judge;
+
+static void blame(Judge *j, FusionReason reason, const char *detail) {
+    if (j->edge->reasons >> reason & 1) return;
+    j->edge->reasons |= 1u << reason;
+    j->edge->details[reason] = detail;
+}
+
+static bool is_structured(const IrOp *op) {
+    return (ir_op_info(op->kind)->traits & IR_LINALG) && op->num_operands > 0 &&
+           op->kind != IR_LINALG_SOFTMAX && op->kind != IR_LINALG_PACK &&
+           op->kind != IR_LINALG_UNPACK;
+}
+
+static void judge_multi_use(Judge *j) {
+    const char *names = "";
+    uint32_t num = 0;
+    const IrValue *todo[32] = {j->stored};
+    for (uint32_t n = 1, i = 0; i < n; i++) FOR_EACH_USE(use, todo[i]) {
+            if (is_view(use->owner) && n < ARRAY_LEN(todo))
+                todo[n++] = &use->owner->results[0];
+            else if (use->owner->kind == IR_FUNC_CALL && ++num <= 4)
+                names = arena_printf(&j->m->arena, "%s%s@%s", names, num > 1 ? ", " : "",
+                                     ir_symbol_name(ir_call_callee(j->m, use->owner)));
+        }
+    if (num > 1)
+        blame(j, REASON_MULTI_USE,
+              arena_printf(&j->m->arena, "%" PRIu32 " calls read it: %s%s", num, names,
+                           num > 4 ? ", ..." : ""));
+}
+
+static void judge_reduction(Judge *j) {
+    const IrOp *op = j->edge->producer;
+    int64_t ranges[16], terms = 1, row = 0;
+    if (!is_structured(op) || ir_linalg_num_loops(op) > ARRAY_LEN(ranges)) return;
+    ir_linalg_loop_ranges(j->m, op, ranges);
+    bool any = false;
+    for (uint32_t i = 0; i < ir_linalg_num_loops(op); i++) {
+        if (ir_linalg_iterator(op, i) != IR_REDUCTION) continue;
+        any = true;
+        if (ranges[i] > 0 && terms < INT32_MAX) terms *= ranges[i];
+    }
+    if (!any) return;
+    const IrType *type = op->results[0].type;
+    if (type->rank > 0 && type->shape[0] > 0) row = (int64_t)bytes_of(type) / type->shape[0];
+    blame(j, REASON_REDUCTION_PRODUCER,
+          arena_printf(&j->m->arena,
+                       "each element sums %" PRId64 " terms; a consumer that needs a row needs a "
+                       "tile of 1 row and all columns, %" PRId64 " bytes",
+                       terms, row));
+}
+
+static const char *map_text(IrModule *m, const IrAffineMap *map) {
+    StrBuf out = {0};
+    ir_print_affine_map(map, &out);
+    const char *text = arena_strdup(&m->arena, out.data);
+    strbuf_deinit(&out);
+    return text;
+}
+
+// Does the consumer read the value through a slice of it?
+static const IrOp *slice_before(const IrValue *value) {
+    for (const IrOp *op = value->def_op; op && is_view(op); op = ir_op_operand(op, 0)->def_op)
+        if (op->kind == IR_TENSOR_EXTRACT_SLICE) return op;
+    return NULL;
+}
+
+static void judge_map(Judge *j, const IrValue *read) {
+    IrModule *m = j->m;
+    const IrOp *op = j->edge->consumer;
+    if (!is_structured(op)) return;
+    int64_t ranges[16], again = 1;
+    uint32_t num = ir_linalg_num_loops(op), dim;
+    if (num > ARRAY_LEN(ranges)) return;
+    ir_linalg_loop_ranges(m, op, ranges);
+    for (uint32_t i = 0; i < op->num_operands; i++) {
+        if (ir_op_operand(op, i) != read) continue;
+        const IrAffineMap *map = ir_linalg_map(m, op, i);
+        for (uint32_t d = 0; d < num; d++) {
+            bool is_used = false;
+            for (uint32_t r = 0; r < map->num_results; r++)
+                is_used |= ir_affine_uses_dim(map->results[r], d);
+            if (!is_used && ranges[d] > 0 && again < INT32_MAX) again *= ranges[d];
+        }
+        bool is_plain = true;
+        for (uint32_t r = 0; r < map->num_results; r++)
+            is_plain &= ir_affine_is_dim(map->results[r], &dim);
+        if (!is_plain)
+            blame(j, REASON_MAP,
+                  arena_printf(&m->arena, "operand %" PRIu32 " is read through %s", i,
+                               map_text(m, map)));
+        else if (again > 1)
+            blame(j, REASON_MAP,
+                  arena_printf(&m->arena,
+                               "operand %" PRIu32 " is read %" PRId64 " times, through %s", i,
+                               again, map_text(m, map)));
+    }
+    const IrOp *slice = slice_before(read);
+    if (!slice) return;
+    const IrType *from = ir_op_operand(slice, 0)->type, *to = slice->results[0].type;
+    for (uint32_t d = 0; d < MIN(from->rank, to->rank); d++)
+        if (from->shape[d] != to->shape[d])
+            blame(j, REASON_MAP,
+                  arena_printf(&m->arena,
+                               "shape mismatch: the consumer reads %" PRId64 " of %" PRId64
+                               " in dimension %" PRIu32,
+                               to->shape[d], from->shape[d], d));
+}
+
+// A reshape that keeps the rows lines up with any split by rows.
+static void judge_views(Judge *j, const IrValue *read) {
+    const IrType *from = j->edge->producer->num_results ? j->stored->type : NULL;
+    const IrType *to = read->type;
+    bool both = from && ir_type_is_shaped(from) && ir_type_is_shaped(to);
+    if (both && from->rank > 0 && to->rank > 0 && from->shape[0] != to->shape[0] &&
+        !(j->edge->reasons >> REASON_MAP & 1))
+        blame(j, REASON_RESHAPE,
+              arena_printf(&j->m->arena, "%" PRId64 " rows become %" PRId64, from->shape[0],
+                           to->shape[0]));
+    if (j->edge->consumer->kind == IR_TENSOR_PAD)
+        blame(j, REASON_PAD, "the consumer puts a border around it");
+}
+
+static void judge_dtype(Judge *j) {
+    const IrOp *op = j->edge->producer;
+    if (op->num_regions == 0 || !is_structured(op)) return;
+    const IrOp *yield = ir_block_terminator(ir_op_block(op, 0));
+    for (uint32_t i = 0; i < yield->num_operands; i++) {
+        const IrOp *last = ir_op_operand(yield, i)->def_op;
+        while (last && (last->kind == IR_ARITH_TRUNCI || last->kind == IR_ARITH_FPTOSI ||
+                        last->kind == IR_ARITH_TRUNCF)) {
+            bool is_rounding = last->kind != IR_ARITH_TRUNCI;
+            if (is_rounding && op->results[i].type->elem == j->stored->type->elem) {
+                StrBuf text = {0};
+                ir_print_type(op->results[i].type->elem, &text);
+                blame(j, REASON_DTYPE,
+                      arena_printf(&j->m->arena, "%s rounds it to %s", ir_op_info(last->kind)->name,
+                                   text.data));
+                strbuf_deinit(&text);
+            }
+            last = ir_op_operand(last, 0)->def_op;
+        }
+    }
+}
+
+static void judge_rest(Judge *j, uint32_t result) {
+    const FusionEdge *e = j->edge;
+    IrModule *m = j->m;
+    if (e->producer->kind == IR_SCF_FOR || e->consumer->kind == IR_SCF_FOR)
+        blame(j, REASON_LOOP_CARRIED, "a loop over the rows carries it");
+    if (!counts_as_one(e->producer_func)) {
+        const IrBlock *body = ir_func_body(e->producer_func);
+        for (uint32_t i = 0; i < body->num_args; i++) {
+            const IrAttr *inout = ir_func_arg_attr(e->producer_func, i, "ingot.inout");
+            if (inout && inout->kind == IR_ATTR_INT && inout->i == result)
+                blame(j, REASON_IN_PLACE,
+                      arena_printf(&m->arena, "@%s updates argument %" PRIu32 " in place",
+                                   ir_symbol_name(e->producer_func), i));
+        }
+    }
+    bool is_whole = counts_as_one(e->consumer_func) || counts_as_one(e->producer_func);
+    if (is_whole)
+        blame(j, REASON_LIBRARY,
+              arena_printf(&m->arena, "@%s is generated as a whole",
+                           ir_symbol_name(counts_as_one(e->consumer_func) ? e->consumer_func
+                                                                          : e->producer_func)));
+    uint64_t whole = bytes_of(j->stored->type);
+    if (is_whole && whole > MAX_SCRATCH_BYTES)
+        blame(j, REASON_CAPACITY,
+              arena_printf(&m->arena, "%" PRIu64 " bytes at once, a kernel's scratch is %d", whole,
+                           MAX_SCRATCH_BYTES));
+    if (e->pattern < NUM_FUSION_PATTERNS && fusion_rule(m, e->pattern).mode == FUSION_FORBID)
+        blame(j, REASON_USER,
+              arena_printf(&m->arena, "rule %s at %s", fusion_pattern_name(e->pattern),
+                           fusion_rule(m, e->pattern).at));
+}
+
+static void judge(IrModule *m, FusionEdge *e, const IrValue *stored, const End *from,
+                  const End *to) {
+    Judge j = {.m = m, .edge = e, .stored = stored};
+    const IrOp *call = stored->def_op;
+    if (from->crosses_call || to->crosses_call)
+        blame(&j, REASON_CALL,
+              arena_printf(&m->arena, "through @%s", ir_symbol_name(ir_call_callee(m, call))));
+    judge_multi_use(&j);
+    judge_reduction(&j);
+    judge_map(&j, to->value);
+    judge_views(&j, to->value);
+    judge_dtype(&j);
+    judge_rest(&j, stored->number);
+    if (e->reasons == 0)
+        blame(&j, REASON_MAP,
+              arena_printf(&m->arena, "@%s and @%s split their work differently",
+                           ir_symbol_name(e->producer_func), ir_symbol_name(e->consumer_func)));
+}
+
+// ---- collecting
+
+static FusionEdge *add_edge(FusionEdges *edges, const FusionEdge *edge) {
+    for (size_t i = edges->num_items; i-- > 0;) {
+        FusionEdge *known = &edges->items[i];
+        if (known->func != edge->func) break;
+        if (known->producer == edge->producer && known->consumer == edge->consumer) {
+            known->count += edge->count;
+            return NULL;
+        }
+    }
+    ARRAY_RESERVE(edges->items, edges->num_items, edges->capacity);
+    edges->items[edges->num_items] = *edge;
+    return &edges->items[edges->num_items++];
+}
+
+typedef struct Inside {
+    IrModule *m;
+    FusionEdges *edges;
+    const IrOp *kernel, *consumer;
+    uint64_t count;
+} Inside;
+
+static void join_operands(IrOp *op, void *ctx) {
+    Inside *in = ctx;
+    for (uint32_t i = 0; i < op->num_operands; i++) {
+        const IrValue *value = ir_op_operand(op, i);
+        const IrOp *maker = fusion_maker(value);
+        if (!maker || maker == in->consumer || ir_op_parent(maker) != in->kernel || is_free(maker))
+            continue;
+        FusionEdge edge = {.func = in->kernel,
+                           .producer_func = in->kernel,
+                           .consumer_func = in->kernel,
+                           .producer = maker,
+                           .consumer = in->consumer,
+                           .pattern = fusion_pattern_of(in->m, maker, in->consumer),
+                           .is_applied = true,
+                           .bytes = bytes_of(maker->results[0].type),
+                           .count = in->count};
+        add_edge(in->edges, &edge);
+    }
+}
+
+static void collect_inside(IrModule *m, const IrOp *kernel, FusionEdges *edges) {
+    Inside in = {.m = m, .edges = edges, .kernel = kernel};
+    in.count = func_count(m, kernel, 0);
+    if (counts_as_one(kernel)) {
+        FusionEdge whole = {.func = kernel,
+                            .producer_func = kernel,
+                            .consumer_func = kernel,
+                            .producer = kernel,
+                            .consumer = kernel,
+                            .pattern = FUSION_ATTN_SOFTMAX,
+                            .is_applied = true,
+                            .count = in.count};
+        add_edge(edges, &whole);
+        return;
+    }
+    FOR_EACH_OP(op, ir_func_body(kernel)) {
+        if (is_free(op) || op->kind == IR_FUNC_RETURN) continue;
+        in.consumer = op;
+        ir_walk(op, join_operands, &in);
+    }
+}
+
+static void collect_value(IrModule *m, const IrOp *func, const IrValue *value, uint64_t count,
+                          FusionEdges *edges) {
+    End from;
+    Ends *to = base_alloc(1, sizeof *to);
+    if (find_producer(m, value->def_op, value->number, 0, &from)) {
+        from.crosses_call |= !is_kernel(ir_call_callee(m, value->def_op));
+        find_consumers(m, func, value, false, 0, to);
+        for (uint32_t i = 0; i < to->num; i++) {
+            to->items[i].crosses_call |= from.crosses_call;
+            FusionEdge edge = {.func = func,
+                               .producer_func = from.func,
+                               .consumer_func = to->items[i].func,
+                               .producer = from.op,
+                               .consumer = to->items[i].op,
+                               .pattern = fusion_pattern_of(m, from.op, to->items[i].op),
+                               .bytes = bytes_of(value->type),
+                               .count = count};
+            FusionEdge *added = add_edge(edges, &edge);
+            if (added) judge(m, added, value, &from, &to->items[i]);
+        }
+    }
+    free(to);
+}
+
+void fusion_edges_collect(IrModule *m, FusionEdges *out_edges) {
+    *out_edges = (FusionEdges){0};
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        if (!is_func(func)) continue;
+        if (is_kernel(func)) collect_inside(m, func, out_edges);
+        if (kernel_class(func)) continue;
+        uint64_t count = func_count(m, func, 0);
+        FOR_EACH_OP(call, ir_func_body(func)) {
+            if (call->kind != IR_FUNC_CALL) continue;
+            for (uint32_t r = 0; r < call->num_results; r++)
+                if (call->results[r].type->kind == IR_TYPE_TENSOR)
+                    collect_value(m, func, &call->results[r], count, out_edges);
+        }
+    }
+}
+
+void fusion_edges_deinit(FusionEdges *edges) {
+    free(edges->items);
+    *edges = (FusionEdges){0};
+}
+
+FusionReason fusion_edge_reason(const FusionEdge *edge) {
+    for (int i = 0; i < NUM_FUSION_REASONS; i++)
+        if (edge->reasons >> i & 1) return (FusionReason)i;
+    return NUM_FUSION_REASONS;
+}

@@ -1,0 +1,122 @@
+// hold-fusion: what became of every fusion. Each value that stays between two kernels gets the
+// reason on the call that makes it, for bufferize to put on its buffer; each rule is held to what
+// happened: a required one that was not applied everywhere is an error.
+//
+//   %1 = func.call @matmul(%0)          ->  %1 = func.call @matmul(%0) {ingot.boundary =
+//   ["reduction-producer"]}
+//
+// Needs: deduped.  Keeps: all.  Exact: nothing is computed.
+#include <stdlib.h>
+#include <string.h>
+
+#include "passes/fusion.h"
+#include "passes/pass.h"
+
+static bool is_plain(const IrOp *op) {
+    return op->kind == IR_FUNC_FUNC && ir_func_body(op) && !ir_op_attr(op, "ingot.kernel");
+}
+
+// ---- reasons on calls
+
+// The edges that the results of a call begin share its kernel as their producer.
+static const char *reason_of(IrModule *m, const FusionEdges *edges, const IrOp *func,
+                             const IrOp *call, uint32_t result) {
+    const IrOp *kernel = ir_call_callee(m, call);
+    FusionReason first = NUM_FUSION_REASONS;
+    const IrOp *ret =
+        kernel && ir_func_body(kernel) ? ir_block_terminator(ir_func_body(kernel)) : NULL;
+    const IrOp *maker =
+        ret && result < ret->num_operands ? fusion_maker(ir_op_operand(ret, result)) : NULL;
+    for (size_t i = 0; i < edges->num_items; i++) {
+        const FusionEdge *e = &edges->items[i];
+        if (e->func != func || e->is_applied) continue;
+        bool is_mine = e->producer == maker || e->producer == kernel;
+        if (!is_mine && maker && maker->kind == IR_FUNC_CALL)
+            is_mine = e->reasons >> REASON_CALL & 1;
+        if (is_mine) first = MIN(first, fusion_edge_reason(e));
+    }
+    return first < NUM_FUSION_REASONS ? fusion_reason_name(first) : "result";
+}
+
+static void mark_calls(IrModule *m, const FusionEdges *edges) {
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        if (!is_plain(func)) continue;
+        FOR_EACH_OP(call, ir_func_body(func)) {
+            if (call->kind != IR_FUNC_CALL || call->num_results == 0) continue;
+            const IrAttr **names = ARENA_ARRAY(&m->arena, const IrAttr *, call->num_results);
+            for (uint32_t r = 0; r < call->num_results; r++)
+                names[r] = ir_attr_string(m, reason_of(m, edges, func, call, r));
+            ir_op_set_attr(m, call, "ingot.boundary", ir_attr_array(m, call->num_results, names));
+        }
+    }
+}
+
+// ---- rules
+
+static DiagSpan rule_span(IrModule *m, const char *at) {
+    DiagSpan span = {.file = at};
+    const char *colon = strrchr(at, ':');
+    if (!colon) return span;
+    span.file = arena_strndup(&m->arena, at, (size_t)(colon - at));
+    span.line = (uint32_t)strtoul(colon + 1, NULL, 10);
+    return span;
+}
+
+static Status refuse(IrModule *m, const FusionRule *rule, FusionPattern pattern,
+                     const char *between, const char *reason, const char *detail, DiagSink *sink) {
+    diag_report(sink, DIAG_ERROR, DIAG_P0061, rule_span(m, rule->at), "rule %s is required, but %s",
+                fusion_pattern_name(pattern), between);
+    diag_evidence(sink, "%s%s%s", reason, *detail ? ": " : "", detail);
+    diag_write(sink, "mode: allow");
+    return STATUS_NO;
+}
+
+static const char *op_text(IrModule *m, const IrOp *op) {
+    const char *loc = fusion_loc_text(m, op->loc);
+    return arena_printf(&m->arena, "%s%s%s%s", ir_op_info(op->kind)->name, *loc ? " (" : "", loc,
+                        *loc ? ")" : "");
+}
+
+static Status hold_rule(IrModule *m, const FusionEdges *edges, FusionPattern pattern,
+                        DiagSink *sink) {
+    FusionRule rule = fusion_rule(m, pattern);
+    uint64_t num_applied = 0;
+    if (rule.mode != FUSION_REQUIRE) return STATUS_OK;
+    for (size_t i = 0; i < fusion_num_notes(m); i++) {
+        FusionNote note = fusion_note_get(m, i);
+        if (note.pattern != pattern) continue;
+        num_applied += note.is_applied;
+        if (!note.is_applied)
+            return refuse(m, &rule, pattern,
+                          arena_printf(&m->arena, "@%s: %s stay apart", note.where, note.what),
+                          note.reason, note.detail, sink);
+    }
+    for (size_t i = 0; i < edges->num_items; i++) {
+        const FusionEdge *e = &edges->items[i];
+        if (e->pattern != pattern) continue;
+        num_applied += e->is_applied;
+        if (e->is_applied) continue;
+        FusionReason reason = fusion_edge_reason(e);
+        return refuse(m, &rule, pattern,
+                      arena_printf(&m->arena, "%s in @%s and %s in @%s stay apart",
+                                   op_text(m, e->producer), ir_symbol_name(e->producer_func),
+                                   op_text(m, e->consumer), ir_symbol_name(e->consumer_func)),
+                      fusion_reason_name(reason), e->details[reason], sink);
+    }
+    if (num_applied) return STATUS_OK;
+    return refuse(m, &rule, pattern, "nothing in the model is an instance of it", "no candidate",
+                  "", sink);
+}
+
+Status pass_hold_fusion(IrModule *m, DiagSink *sink) {
+    FusionEdges edges;
+    fusion_edges_collect(m, &edges);
+    mark_calls(m, &edges);
+    Status status = STATUS_OK;
+    for (int i = 0; i < NUM_FUSION_PATTERNS; i++) {
+        Status one = hold_rule(m, &edges, (FusionPattern)i, sink);
+        if (status == STATUS_OK) status = one;
+    }
+    fusion_edges_deinit(&edges);
+    return status;
+}
