@@ -1,9 +1,12 @@
-// `ingot explain CODE`: what a diagnostic means, with a failing and a mended example; without a
-// code the list of all codes.
+// `ingot explain`: of a diagnostic code what it means, with a failing and a mended example (without
+// a code the list of all); of a key of the recipe what it does; of a file what a compile decided.
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/explain.h"
+#include "cli/inspect.h"
+#include "runtime/artifact.h"
 
 static void put_indented(StrBuf *out, const char *heading, const char *text) {
     if (!*text) return;
@@ -47,25 +50,7 @@ static void explain_all(const Cli *cli) {
     put_document(&out);
 }
 
-Status verb_EXPLAIN(Cli *cli) {
-    TRY(check_positional(cli, 0, 1, "a code"));
-    if (cli->args.num_positional == 0) {
-        explain_all(cli);
-        return STATUS_OK;
-    }
-    char word[32] = {0}; // codes are written in capitals, but may be typed in small letters
-    const char *given = cli->args.positional[0];
-    for (size_t i = 0; given[i] && i + 1 < sizeof word; i++)
-        word[i] = (char)(given[i] >= 'a' && given[i] <= 'z' ? given[i] - 'a' + 'A' : given[i]);
-    DiagCode code;
-    if (!diag_find(word, &code)) {
-        const char *codes[NUM_DIAG_CODES];
-        for (int i = 0; i < NUM_DIAG_CODES; i++) codes[i] = diag_info((DiagCode)i)->code;
-        Status status = usage_error(&cli->sink, DIAG_U0008, "there is no code %.60s", given);
-        const char *nearest = str_nearest(word, codes, NUM_DIAG_CODES);
-        if (nearest) diag_write(&cli->sink, "ingot explain %s", nearest);
-        return status;
-    }
+static void explain_code(const Cli *cli, DiagCode code) {
     const DiagInfo *info = diag_info(code);
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
@@ -79,5 +64,79 @@ Status verb_EXPLAIN(Cli *cli) {
         put_indented(&out, "mended:", info->good);
     }
     put_document(&out);
-    return STATUS_OK;
+}
+
+// ---- files
+
+// What the compiler wrote down in the artifact.
+static Status explain_artifact(Cli *cli, const char *path) {
+    Artifact artifact;
+    TRY(artifact_open(path, &cli->sink, &artifact));
+    const uint8_t *text = NULL;
+    const SectionEntry *section = artifact_find_section(&artifact, SECTION_MANIFEST, 0, &text);
+    Status status = STATUS_OK;
+    if (!section || !explain_show_manifest(cli, (const char *)text, section->len_bytes)) {
+        status = STATUS_NO;
+        diag_report(&cli->sink, DIAG_ERROR, DIAG_U0008, (DiagSpan){.file = path},
+                    "the artifact holds no record of its compile");
+        diag_evidence(&cli->sink, "a compile that went on from a dump records what came after it");
+    }
+    artifact_close(&artifact);
+    return status;
+}
+
+static Status explain_file(Cli *cli, const char *path) {
+    FileKind kind;
+    TRY(file_kind(path, &cli->sink, &kind));
+    if (kind == FILE_KIND_ARTIFACT || str_has_suffix(path, ".ingot"))
+        return explain_artifact(cli, path);
+#ifdef INGOT_HAS_COMPILER
+    return str_has_suffix(path, ".mlir") ? explain_module(cli, path) : explain_recipe(cli, path);
+#else
+    return hand_over(cli, &cli->sink);
+#endif
+}
+
+static Status unknown_word(Cli *cli, const char *given, const char *word) {
+    const char *codes[NUM_DIAG_CODES];
+    for (int i = 0; i < NUM_DIAG_CODES; i++) codes[i] = diag_info((DiagCode)i)->code;
+    Status status =
+        usage_error(&cli->sink, DIAG_U0008, "there is no code, key or file %.60s", given);
+    const char *nearest = str_nearest(word, codes, NUM_DIAG_CODES);
+    if (nearest) diag_write(&cli->sink, "ingot explain %s", nearest);
+    return status;
+}
+
+Status verb_EXPLAIN(Cli *cli) {
+    TRY(check_positional(cli, 0, 1, "a code, a key or a file"));
+    if (cli->args.num_positional == 0) {
+        explain_all(cli);
+        return STATUS_OK;
+    }
+    char word[32] = {0}; // codes are written in capitals, but may be typed in small letters
+    const char *given = cli->args.positional[0];
+    for (size_t i = 0; given[i] && i + 1 < sizeof word; i++)
+        word[i] = (char)(given[i] >= 'a' && given[i] <= 'z' ? given[i] - 'a' + 'A' : given[i]);
+    DiagCode code;
+    if (diag_find(word, &code)) {
+        explain_code(cli, code);
+        return STATUS_OK;
+    }
+    if (access(given, F_OK) == 0) return explain_file(cli, given);
+    bool is_path = strchr(given, '/') || str_has_suffix(given, ".ingot") ||
+                   str_has_suffix(given, ".yaml") || str_has_suffix(given, ".mlir") ||
+                   str_has_suffix(given, ".json");
+    if (is_path) return explain_file(cli, given); // says what is wrong with it
+#ifdef INGOT_HAS_COMPILER
+    if (explain_key(cli, given)) return STATUS_OK;
+#else
+    // Keys are known to the compiler alone; they are words in small letters.
+    DiagSink quiet;
+    diag_sink_init(&quiet);
+    bool may_be_key = given[0] >= 'a' && given[0] <= 'z';
+    Status handed = may_be_key ? hand_over(cli, &quiet) : STATUS_OK;
+    (void)handed;
+    diag_sink_deinit(&quiet);
+#endif
+    return unknown_word(cli, given, word);
 }

@@ -7,6 +7,7 @@
 
 #include "abi/plan_size.h"
 #include "codegen/codegen.h"
+#include "compiler/explain.h"
 #include "compiler/manifest.h"
 #include "compiler/pipeline.h"
 #include "compiler/plan_build.h"
@@ -34,6 +35,7 @@ typedef struct Compilation {
     CpuLevel levels[NUM_CPU_LEVELS];
     uint32_t num_levels;
     StrBuf tokenizer, manifest;
+    Explain explain;
 } Compilation;
 
 static uint64_t now_ns(void) {
@@ -157,6 +159,8 @@ static Status compile_level(Compilation *c, uint32_t i) {
     one.level_name = c->num_levels > 1 ? cpu_level_info(c->levels[i])->name : NULL;
     ir_op_set_attr(m, m->op, "ingot.target", ir_attr_string(m, cpu_level_info(c->levels[i])->name));
     Status status = pipeline_run_until(&one, PASS_lower_target, c->sink);
+    if (status == STATUS_OK && i == 0)
+        explain_kernels(m, cpu_level_info(c->levels[i])->name, &c->explain);
     bool want_2 = c->options->emit_ir_level == 2, want_3 = c->options->emit_ir_level == 3;
     if (status == STATUS_OK && i == 0 && want_2) ir_print(m, NULL, c->options->out_ir);
     if (status == STATUS_OK && i == 0 && !want_2) {
@@ -181,7 +185,10 @@ static Status compile_level(Compilation *c, uint32_t i) {
 }
 
 static Status run_passes(Compilation *c) {
+    TRY(pipeline_run_until(&c->pipeline, PASS_bufferize, c->sink));
+    if (pass_next(c->pipeline.m) <= PASS_bufferize) explain_tensors(c->pipeline.m, &c->explain);
     TRY(pipeline_run_until(&c->pipeline, PASS_loop_schedule, c->sink));
+    if (pass_next(c->pipeline.m) <= PASS_plan_memory) explain_buffers(c->pipeline.m, &c->explain);
     if (!c->options->emit_ir_level) TRY(compile_inits(c));
     uint32_t num = c->options->emit_ir_level ? 1 : c->num_levels;
     for (uint32_t i = 0; i < num; i++) TRY(compile_level(c, i));
@@ -411,7 +418,12 @@ static Status compile_all(Compilation *c) {
     progress(c, COMPILE_PASSES, 1, 1, true);
     started = ended;
     if (c->options->emit_ir_level) return STATUS_OK;
+    StrBuf explain = {0};
+    explain_write(&c->explain, &explain);
+    c->report->explain = arena_strndup(&c->report->arena, explain.data, explain.len);
+    strbuf_deinit(&explain);
     ManifestInputs inputs = {.recipe = c->recipe,
+                             .explain = c->report->explain,
                              .recipe_path = c->options->recipe_path,
                              .gguf = c->gguf,
                              .config = &c->config,
@@ -473,6 +485,7 @@ Status compile_run(const CompileOptions *options, DiagSink *sink, CompileReport 
     if (c->recipe) recipe_destroy(c->recipe);
     strbuf_deinit(&c->tokenizer);
     strbuf_deinit(&c->manifest);
+    explain_deinit(&c->explain);
     free(c);
     return status;
 }

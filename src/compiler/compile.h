@@ -72,6 +72,7 @@ typedef struct CompileReport {
     CpuLevel levels[NUM_CPU_LEVELS];
     size_t num_levels;
     uint32_t threads, context_len_tokens;
+    const char *explain;     // the object of explain.h
     uint64_t artifact_bytes; // 0 in a dry run
     uint64_t phase_ns[NUM_COMPILE_PHASES];
     bool is_validated;

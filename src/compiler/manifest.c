@@ -57,6 +57,7 @@ Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
     strbuf_printf(out, "],\"passes\":[");
     for (int i = 0; i < NUM_PASSES; i++)
         strbuf_printf(out, "%s\"%s\"", i ? "," : "", pass_info((PassId)i)->name);
-    strbuf_printf(out, "],\"num_kernels\":%llu}\n", (unsigned long long)in->num_kernels);
+    strbuf_printf(out, "],\"num_kernels\":%llu,\"explain\":%s}\n",
+                  (unsigned long long)in->num_kernels, in->explain);
     return STATUS_OK;
 }

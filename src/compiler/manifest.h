@@ -10,6 +10,7 @@
 typedef struct ManifestInputs {
     const Recipe *recipe;
     const char *recipe_path;
+    const char *explain; // the object of explain.h
     const Gguf *gguf;
     const PassConfig *config;
     const CpuLevel *levels;

@@ -90,12 +90,14 @@ static void strides_of(const IrValue *value, uint32_t depth, int64_t *out) {
     }
     const IrOp *op = value->def_op;
     row_major(type, out);
-    if (!op || depth == MAX_VIEWS || type->kind != IR_TYPE_TENSOR ||
-        ir_op_operand(op, 0)->type->rank > MAX_RANK)
-        return;
-    if (op->kind == IR_TENSOR_EXTRACT_SLICE) slice_strides(op, depth, out);
-    if (op->kind == IR_TENSOR_EXPAND_SHAPE || op->kind == IR_TENSOR_COLLAPSE_SHAPE)
+    if (!op || depth == MAX_VIEWS || type->kind != IR_TYPE_TENSOR) return;
+    bool is_reshape = op->kind == IR_TENSOR_EXPAND_SHAPE || op->kind == IR_TENSOR_COLLAPSE_SHAPE;
+    if (!is_reshape && op->kind != IR_TENSOR_EXTRACT_SLICE) return;
+    if (ir_op_operand(op, 0)->type->rank > MAX_RANK) return;
+    if (is_reshape)
         reshape_strides(op, depth, out);
+    else
+        slice_strides(op, depth, out);
 }
 
 // ---- alignment

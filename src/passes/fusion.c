@@ -153,17 +153,26 @@ static FusionPattern epilogue_of(const IrOp *consumer) {
     bool adds = body_has(consumer, IR_ARITH_ADDF);
     if (adds) return is_narrower ? FUSION_MATMUL_BIAS : FUSION_MATMUL_RESIDUAL;
     bool scales = body_has(consumer, IR_ARITH_MULF) || body_has(consumer, IR_ARITH_DIVF);
-    return scales ? FUSION_MATMUL_SCALE : FUSION_ELEMENTWISE;
+    return scales ? FUSION_MATMUL_SCALE : NUM_FUSION_PATTERNS;
+}
+
+// Does the consumer read what the producer makes at its own place?
+static bool reads_in_place(IrModule *m, const IrOp *producer, const IrOp *consumer) {
+    for (uint32_t i = 0; i < consumer->segments[0]; i++)
+        if (fusion_maker(ir_op_operand(consumer, i)) == producer &&
+            !ir_affine_is_permutation(ir_linalg_map(m, consumer, i)))
+            return false;
+    return true;
 }
 
 FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *consumer) {
-    (void)m;
     if (ir_op_attr(producer, "ingot.composite") || ir_op_attr(consumer, "ingot.composite"))
         return NUM_FUSION_PATTERNS;
     if (is_product(producer)) {
         if (contraction_is(producer, "dot")) return NUM_FUSION_PATTERNS; // half of a product
         if (is_softmax(consumer)) return FUSION_MATMUL_SOFTMAX;
-        return is_elementwise(consumer) ? epilogue_of(consumer) : NUM_FUSION_PATTERNS;
+        bool is_epilogue = is_elementwise(consumer) && reads_in_place(m, producer, consumer);
+        return is_epilogue ? epilogue_of(consumer) : NUM_FUSION_PATTERNS;
     }
     if (is_conv(producer))
         return is_elementwise(consumer) ? FUSION_CONV_RELU_BN : NUM_FUSION_PATTERNS;

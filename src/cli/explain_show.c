@@ -1,0 +1,272 @@
+// The record of a compile as text; see explain.h.
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/explain.h"
+
+typedef struct View {
+    const Cli *cli;
+    StrBuf out;
+    const char *op, *kernel; // filters; NULL: all
+} View;
+
+static const char *text(const json_t *object, const char *key) {
+    const char *value = json_string_value(json_object_get(object, key));
+    return value ? value : "";
+}
+
+static uint64_t number(const json_t *object, const char *key) {
+    return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+// ---- filters
+
+// "@rows_0:7" is meant by itself, by @rows_0, by rows_0, by the op's name, by its place in the
+// model.
+static bool names_op(const json_t *op, const char *wanted) {
+    const char *ref = text(op, "op");
+    size_t len = strlen(wanted);
+    const char *bare = *ref == '@' && *wanted != '@' ? ref + 1 : ref;
+    bool is_ref = strncmp(bare, wanted, len) == 0 && (bare[len] == 0 || bare[len] == ':');
+    return is_ref || str_equal(text(op, "name"), wanted) || str_equal(text(op, "loc"), wanted);
+}
+
+static bool in_kernel(const json_t *op, const char *kernel) {
+    if (!kernel) return true;
+    const char *ref = text(op, "op");
+    size_t len = strlen(kernel);
+    const char *bare = *ref == '@' && *kernel != '@' ? ref + 1 : ref;
+    return strncmp(bare, kernel, len) == 0 && (bare[len] == 0 || bare[len] == ':');
+}
+
+static bool edge_is_wanted(const View *v, const json_t *edge) {
+    const json_t *from = json_object_get(edge, "producer"), *to = json_object_get(edge, "consumer");
+    bool op = !v->op || names_op(from, v->op) || names_op(to, v->op);
+    return op && (in_kernel(from, v->kernel) || in_kernel(to, v->kernel));
+}
+
+static bool access_is_wanted(const View *v, const json_t *access) {
+    const json_t *at = json_object_get(access, "at");
+    bool is_op = !v->op || names_op(at, v->op) || str_equal(text(access, "name"), v->op);
+    return is_op && in_kernel(at, v->kernel);
+}
+
+static bool kernel_is_wanted(const View *v, const json_t *kernel) {
+    const char *wanted = v->kernel;
+    if (!wanted) return !v->op;
+    return str_equal(text(kernel, "name"), *wanted == '@' ? wanted + 1 : wanted);
+}
+
+static bool is_fallback(const json_t *kernel) {
+    return *text(kernel, "fallback") || json_array_size(json_object_get(kernel, "scalar_loops"));
+}
+
+// ---- parts
+
+static void put_op(StrBuf *out, const json_t *op) {
+    const char *loc = text(op, "loc");
+    strbuf_printf(out, "%s %s%s%s%s", text(op, "op"), text(op, "name"), *loc ? " (" : "", loc,
+                  *loc ? ")" : "");
+}
+
+static void put_edge(View *v, const json_t *edge) {
+    StrBuf *out = &v->out;
+    bool is_applied = json_is_true(json_object_get(edge, "applied"));
+    strbuf_printf(out, "edge %" PRIu64 " ", number(edge, "id"));
+    put_op(out, json_object_get(edge, "producer"));
+    strbuf_puts(out, " -> ");
+    put_op(out, json_object_get(edge, "consumer"));
+    strbuf_printf(out, "\n  %s", is_applied ? "joined" : "apart: ");
+    if (!is_applied) strbuf_puts(out, text(edge, "reason"));
+    if (*text(edge, "pattern")) strbuf_printf(out, ", %s", text(edge, "pattern"));
+    if (*text(edge, "recipe")) strbuf_printf(out, ", rule at %s", text(edge, "recipe"));
+    strbuf_printf(out, ", %s %" PRIu64 " bytes, %.1f us, %" PRIu64 " times\n",
+                  is_applied ? "saves" : "moves", number(edge, "bytes"),
+                  (double)number(edge, "predicted_ns") / 1000, number(edge, "count"));
+    size_t i;
+    const json_t *reason;
+    json_array_foreach(json_object_get(edge, "reasons"), i, reason)
+        strbuf_printf(out, "    %s: %s\n      %s\n      write: %s\n", text(reason, "reason"),
+                      text(reason, "detail"), text(reason, "meaning"), text(reason, "write"));
+}
+
+static void put_list(StrBuf *out, const json_t *numbers) {
+    size_t i;
+    const json_t *value;
+    strbuf_putc(out, '[');
+    json_array_foreach(numbers, i, value) {
+        if (i) strbuf_puts(out, ", ");
+        if (json_is_null(value))
+            strbuf_putc(out, '?');
+        else
+            strbuf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    }
+    strbuf_putc(out, ']');
+}
+
+static void put_access(View *v, const json_t *a) {
+    const json_t *at = json_object_get(a, "at");
+    strbuf_printf(&v->out,
+                  "access %s op=\"%s\" loc=%s operand=%" PRIu64 "%s map=affine_map<%s> strides=",
+                  text(at, "op"), text(a, "name"), text(at, "loc"), number(a, "operand"),
+                  json_is_true(json_object_get(a, "writes")) ? " write" : "", text(a, "map"));
+    put_list(&v->out, json_object_get(a, "strides"));
+    strbuf_printf(&v->out, " inner=%s used=%" PRIu64 "%% align=%" PRIu64 "%s\n", text(a, "inner"),
+                  number(a, "used_percent"), number(a, "align_bytes"),
+                  json_is_true(json_object_get(a, "flagged")) ? " !" : "");
+}
+
+static void put_kernel(View *v, const json_t *kernel) {
+    strbuf_printf(&v->out, "  %-20s %-10s wanted %-10s got %s", text(kernel, "name"),
+                  text(kernel, "kind"), text(kernel, "wanted"), text(kernel, "got"));
+    if (*text(kernel, "fallback"))
+        strbuf_printf(&v->out, "; fallback: %s", text(kernel, "fallback"));
+    const json_t *loops = json_object_get(kernel, "scalar_loops");
+    if (json_array_size(loops))
+        strbuf_printf(&v->out, "; %zu scalar loops:", json_array_size(loops));
+    size_t i;
+    const json_t *why;
+    json_array_foreach(loops, i, why) strbuf_printf(&v->out, " %s", json_string_value(why));
+    strbuf_putc(&v->out, '\n');
+}
+
+// ---- the summary
+
+static void put_rules(View *v, const json_t *record) {
+    size_t i, k;
+    const json_t *rule, *place;
+    strbuf_printf(&v->out, "\n%-18s %-8s %-16s %8s %6s  %s\n", "fusion rule", "mode", "outcome",
+                  "joined", "apart", "recipe");
+    json_array_foreach(json_object_get(record, "rules"), i, rule) {
+        strbuf_printf(&v->out, "  %-16s %-8s %-16s %8" PRIu64 " %6" PRIu64 "  %s\n",
+                      text(rule, "pattern"), text(rule, "mode"), text(rule, "outcome"),
+                      number(rule, "num_applied"), number(rule, "num_apart"), text(rule, "recipe"));
+        json_array_foreach(json_object_get(rule, "places"), k, place) {
+            if (json_is_true(json_object_get(place, "applied"))) continue;
+            strbuf_printf(&v->out, "      apart in @%s: %s: %s, %s\n", text(place, "where"),
+                          text(place, "what"), text(place, "reason"), text(place, "detail"));
+            break; // one says what kind; --edges lists all
+        }
+    }
+}
+
+static void put_why_apart(View *v, const json_t *record) {
+    const char *names[32];
+    uint64_t counts[32] = {0}, bytes[32] = {0};
+    size_t num = 0, i;
+    const json_t *edge;
+    json_array_foreach(json_object_get(record, "edges"), i, edge) {
+        if (json_is_true(json_object_get(edge, "applied"))) continue;
+        size_t k = 0;
+        while (k < num && !str_equal(names[k], text(edge, "reason"))) k++;
+        if (k == ARRAY_LEN(names)) continue;
+        if (k == num) names[num++] = text(edge, "reason");
+        counts[k]++;
+        bytes[k] += number(edge, "bytes") * number(edge, "count");
+    }
+    char grouping[32];
+    strbuf_printf(&v->out, "\n%-18s %8s %18s\n", "edges apart, why", "edges", "bytes moved");
+    for (size_t k = 0; k < num; k++)
+        strbuf_printf(&v->out, "  %-16s %8" PRIu64 " %18s\n", names[k], counts[k],
+                      grouped(bytes[k], grouping));
+}
+
+static void put_summary(View *v, const json_t *record) {
+    const json_t *s = json_object_get(record, "summary");
+    char a[32], b[32];
+    strbuf_printf(&v->out,
+                  "%" PRIu64 " kernels for %s, %" PRIu64
+                  " fell back from the primitive they wanted "
+                  "(--fallbacks)\n",
+                  number(s, "num_kernels"), text(s, "cpu_level"), number(s, "num_fallbacks"));
+    strbuf_printf(
+        &v->out, "%" PRIu64 " edges, %" PRIu64 " joined; the others move %s bytes (--edges)\n",
+        number(s, "num_edges"), number(s, "num_applied"), grouped(number(s, "stake_bytes"), a));
+    strbuf_printf(&v->out,
+                  "%" PRIu64 " buffers between kernels, %s bytes; %" PRIu64 " copies, %s bytes\n",
+                  number(s, "num_buffers"), grouped(number(s, "buffer_bytes"), a),
+                  number(s, "num_copies"), grouped(number(s, "copy_bytes"), b));
+    strbuf_printf(&v->out,
+                  "%" PRIu64 " operands, %" PRIu64 " not walked element by element (--access)\n",
+                  number(s, "num_operands"), number(s, "num_flagged"));
+    put_rules(v, record);
+    put_why_apart(v, record);
+}
+
+static void put_parts(View *v, const json_t *record) {
+    const Args *args = &v->cli->args;
+    bool filters = v->op || v->kernel;
+    bool edges = args_has(args, OPT_EDGES), access = args_has(args, OPT_ACCESS);
+    bool fallbacks = args_has(args, OPT_FALLBACKS), any = edges || access || fallbacks;
+    size_t i;
+    const json_t *item;
+    if (!any && !filters) put_summary(v, record);
+    if (fallbacks || (filters && !any))
+        json_array_foreach(json_object_get(record, "kernels"), i,
+                           item) if (kernel_is_wanted(v, item) && (!fallbacks || is_fallback(item)))
+            put_kernel(v, item);
+    if (edges || (filters && !any))
+        json_array_foreach(json_object_get(record, "edges"), i, item) if (edge_is_wanted(v, item))
+            put_edge(v, item);
+    if (access || (filters && !any))
+        json_array_foreach(json_object_get(record, "access"), i,
+                           item) if (access_is_wanted(v, item)) put_access(v, item);
+}
+
+// Takes what is not asked for out of the record.
+static void filter_json(const View *v, json_t *record) {
+    const Args *args = &v->cli->args;
+    static const struct {
+        const char *array;
+        bool (*is_wanted)(const View *, const json_t *);
+    } filters[] = {
+        {"edges", edge_is_wanted}, {"access", access_is_wanted}, {"kernels", kernel_is_wanted}};
+    bool is_narrow =
+        args_has(args, OPT_EDGES) || args_has(args, OPT_ACCESS) || args_has(args, OPT_FALLBACKS);
+    for (size_t f = 0; f < ARRAY_LEN(filters); f++) {
+        json_t *array = json_object_get(record, filters[f].array);
+        bool is_asked = (f == 0 && args_has(args, OPT_EDGES)) ||
+                        (f == 1 && args_has(args, OPT_ACCESS)) ||
+                        (f == 2 && args_has(args, OPT_FALLBACKS));
+        for (size_t i = json_array_size(array); i-- > 0;) {
+            const json_t *item = json_array_get(array, i);
+            bool keep = filters[f].is_wanted(v, item) && (!is_narrow || is_asked);
+            if (f == 2 && args_has(args, OPT_FALLBACKS)) keep = keep && is_fallback(item);
+            if (!keep) json_array_remove(array, i);
+        }
+    }
+}
+
+static bool show(const Cli *cli, json_t *record) {
+    if (!record || !str_equal(text(record, "schema"), "ingot-explain-compile")) return false;
+    View v = {.cli = cli,
+              .op = args_text(&cli->args, OPT_OP, NULL),
+              .kernel = args_text(&cli->args, OPT_KERNEL, NULL)};
+    if (cli->is_json) {
+        filter_json(&v, record);
+        char *pretty = json_dumps(record, JSON_INDENT(2));
+        strbuf_printf(&v.out, "%s\n", pretty);
+        free(pretty);
+    } else {
+        put_parts(&v, record);
+    }
+    put_document(&v.out);
+    return true;
+}
+
+bool explain_show(const Cli *cli, const char *json, size_t len_bytes) {
+    json_t *record = json_loadb(json, len_bytes, 0, NULL);
+    bool is_shown = show(cli, record);
+    json_decref(record);
+    return is_shown;
+}
+
+bool explain_show_manifest(const Cli *cli, const char *json, size_t len_bytes) {
+    json_t *manifest = json_loadb(json, len_bytes, 0, NULL);
+    bool is_shown = show(cli, json_object_get(manifest, "explain"));
+    json_decref(manifest);
+    return is_shown;
+}

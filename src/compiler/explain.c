@@ -1,0 +1,400 @@
+// Records of a compile as JSON; see explain.h.
+#include "compiler/explain.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "ir/access.h"
+#include "ir/print.h"
+#include "passes/fusion.h"
+#include "passes/primitive.h"
+
+// A value between two kernels is written, waited for and read. Read bandwidth of one core out of
+// memory, and the mean of a barrier with the imbalance it absorbs, as measured on the reference
+// machine (docs/explain.md).
+enum { STAKE_BYTES_PER_NS = 30, STAKE_BARRIER_NS = 1000 };
+
+// ---- JSON
+
+static void put_text(StrBuf *out, const char *key, const char *value) {
+    strbuf_printf(out, "%s\"%s\":", out->len && out->data[out->len - 1] != '{' ? "," : "", key);
+    strbuf_put_json_string(out, value, strlen(value));
+}
+
+static void put_number(StrBuf *out, const char *key, uint64_t value) {
+    strbuf_printf(out, "%s\"%s\":%" PRIu64, out->len && out->data[out->len - 1] != '{' ? "," : "",
+                  key, value);
+}
+
+static void put_bool(StrBuf *out, const char *key, bool value) {
+    strbuf_printf(out, "%s\"%s\":%s", out->len && out->data[out->len - 1] != '{' ? "," : "", key,
+                  value ? "true" : "false");
+}
+
+static void begin(StrBuf *out) {
+    strbuf_puts(out, out->len && out->data[out->len - 1] == '}' ? ",{" : "{");
+}
+
+// {"op":"@rows_0:7","name":"linalg.generic","loc":"blk.0.attn_q.weight"}
+static void put_op(IrModule *m, StrBuf *out, const char *key, const IrOp *func, const IrOp *op) {
+    strbuf_printf(out, ",\"%s\":{", key);
+    bool is_whole = op == func;
+    put_text(out, "op",
+             is_whole ? arena_printf(&m->arena, "@%s", ir_symbol_name(func))
+                      : arena_printf(&m->arena, "@%s:%" PRIu32, ir_symbol_name(func),
+                                     fusion_op_number(op)));
+    const IrAttr *composite = is_whole ? ir_op_attr(op, "ingot.composite") : NULL;
+    put_text(out, "name",
+             composite && composite->kind == IR_ATTR_STRING ? composite->str
+                                                            : ir_op_info(op->kind)->name);
+    put_text(out, "loc", fusion_loc_text(m, op->loc));
+    strbuf_putc(out, '}');
+}
+
+static bool is_func(const IrOp *op) {
+    return op->kind == IR_FUNC_FUNC && ir_func_body(op);
+}
+
+static const char *class_of(const IrOp *func) {
+    const IrAttr *kind = ir_op_attr(func, "ingot.kernel");
+    return kind && kind->kind == IR_ATTR_STRING ? kind->str : kind ? "kernel" : NULL;
+}
+
+static bool is_init(const IrOp *func) {
+    const char *class = class_of(func);
+    return class && str_equal(class, "init");
+}
+
+// ---- rules
+
+static void put_note(StrBuf *out, const FusionNote *note) {
+    begin(out);
+    put_bool(out, "applied", note->is_applied);
+    put_text(out, "where", note->where);
+    put_text(out, "what", note->what);
+    if (!note->is_applied) {
+        put_text(out, "reason", note->reason);
+        put_text(out, "detail", note->detail);
+    }
+    strbuf_putc(out, '}');
+}
+
+static void put_rule(IrModule *m, const FusionEdges *edges, FusionPattern pattern, Explain *e) {
+    FusionRule rule = fusion_rule(m, pattern);
+    uint64_t applied = 0, apart = 0;
+    StrBuf places = {0};
+    for (size_t i = 0; i < fusion_num_notes(m); i++) {
+        FusionNote note = fusion_note_get(m, i);
+        if (note.pattern != pattern) continue;
+        note.is_applied ? applied++ : apart++;
+        put_note(&places, &note);
+    }
+    for (size_t i = 0; i < edges->num_items; i++) {
+        const FusionEdge *edge = &edges->items[i];
+        if (edge->pattern != pattern) continue;
+        edge->is_applied ? applied++ : apart++;
+        FusionReason reason = fusion_edge_reason(edge);
+        FusionNote note = {.is_applied = edge->is_applied,
+                           .where = ir_symbol_name(edge->func),
+                           .what = arena_printf(&m->arena, "@%s -> @%s",
+                                                ir_symbol_name(edge->producer_func),
+                                                ir_symbol_name(edge->consumer_func)),
+                           .reason = fusion_reason_name(reason),
+                           .detail = edge->is_applied ? "" : edge->details[reason]};
+        put_note(&places, &note);
+    }
+    begin(&e->rules);
+    put_text(&e->rules, "pattern", fusion_pattern_name(pattern));
+    put_text(&e->rules, "mode", fusion_mode_name(rule.mode));
+    put_text(&e->rules, "recipe", rule.at ? rule.at : "");
+    put_text(&e->rules, "outcome",
+             apart     ? (applied ? "applied in part" : "not applied")
+             : applied ? "applied"
+                       : "no candidate");
+    put_number(&e->rules, "num_applied", applied);
+    put_number(&e->rules, "num_apart", apart);
+    strbuf_printf(&e->rules, ",\"places\":[%s]}", places.data ? places.data : "");
+    strbuf_deinit(&places);
+}
+
+// ---- edges
+
+static void put_reasons(StrBuf *out, IrModule *m, const FusionEdge *edge) {
+    strbuf_puts(out, ",\"reasons\":[");
+    bool is_first = true;
+    for (int i = 0; i < NUM_FUSION_REASONS; i++) {
+        if (!(edge->reasons >> i & 1)) continue;
+        FusionReason reason = (FusionReason)i;
+        const char *remedy = fusion_reason_remedy(reason);
+        strbuf_puts(out, is_first ? "{" : ",{");
+        is_first = false;
+        put_text(out, "reason", fusion_reason_name(reason));
+        put_text(out, "meaning", fusion_reason_meaning(reason));
+        put_text(out, "detail", edge->details[i]);
+        bool is_rule = reason == REASON_USER && edge->pattern < NUM_FUSION_PATTERNS;
+        put_text(out, "write",
+                 is_rule ? arena_printf(&m->arena, "{pattern: %s, mode: allow}",
+                                        fusion_pattern_name(edge->pattern))
+                         : remedy);
+        strbuf_putc(out, '}');
+    }
+    strbuf_putc(out, ']');
+}
+
+static void put_edge(IrModule *m, const FusionEdge *edge, Explain *e) {
+    StrBuf *out = &e->edges;
+    const char *at = edge->pattern < NUM_FUSION_PATTERNS ? fusion_rule(m, edge->pattern).at : NULL;
+    begin(out);
+    put_number(out, "id", e->num_edges++);
+    put_text(out, "func", ir_symbol_name(edge->func));
+    put_op(m, out, "producer", edge->producer_func, edge->producer);
+    put_op(m, out, "consumer", edge->consumer_func, edge->consumer);
+    put_text(out, "pattern", fusion_pattern_name(edge->pattern));
+    put_text(out, "recipe", at ? at : "");
+    put_bool(out, "applied", edge->is_applied);
+    put_text(out, "reason", fusion_reason_name(fusion_edge_reason(edge)));
+    put_reasons(out, m, edge);
+    // Joined, the bytes are neither written nor read; apart, they are both.
+    uint64_t moved = 2 * edge->bytes;
+    put_number(out, "bytes", moved);
+    put_number(out, "predicted_ns", moved / STAKE_BYTES_PER_NS + STAKE_BARRIER_NS);
+    put_number(out, "count", edge->count);
+    strbuf_putc(out, '}');
+    e->num_applied += edge->is_applied;
+    if (!edge->is_applied) e->stake_bytes += moved * edge->count;
+}
+
+// ---- access
+
+typedef struct AccessWalk {
+    IrModule *m;
+    Explain *e;
+    const IrOp *func;
+} AccessWalk;
+
+static void put_numbers(StrBuf *out, const char *key, const int64_t *values, uint32_t n) {
+    strbuf_printf(out, ",\"%s\":[", key);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i) strbuf_putc(out, ',');
+        if (values[i] == IR_DYNAMIC)
+            strbuf_puts(out, "null");
+        else
+            strbuf_printf(out, "%" PRId64, values[i]);
+    }
+    strbuf_putc(out, ']');
+}
+
+static const IrOp *top_of(const IrOp *op, const IrOp *func) {
+    while (ir_op_parent(op) != func) op = ir_op_parent(op);
+    return op;
+}
+
+static void put_access(AccessWalk *w, const IrOp *op, uint32_t operand, const IrAccess *access) {
+    StrBuf *out = &w->e->access, map = {0};
+    char class[32];
+    ir_print_affine_map(access->map, &map);
+    begin(out);
+    put_text(out, "func", ir_symbol_name(w->func));
+    put_op(w->m, out, "at", w->func, top_of(op, w->func));
+    put_text(out, "name", ir_op_info(op->kind)->name);
+    put_number(out, "operand", operand);
+    put_bool(out, "writes", access->is_write);
+    put_text(out, "map", map.data);
+    put_numbers(out, "trips", access->trips, access->num_loops);
+    put_numbers(out, "strides", access->strides, access->num_loops);
+    put_text(out, "inner", ir_access_class_name(access, class));
+    put_number(out, "used_percent", access->used_percent);
+    put_number(out, "align_bytes", access->align_bytes);
+    if (access->inner == IR_ACCESS_PIECEWISE) {
+        put_numbers(out, "pieces", access->piece_strides, 2);
+        put_number(out, "piece_len", (uint64_t)access->piece_len);
+    }
+    put_bool(out, "flagged", access->is_flagged);
+    strbuf_putc(out, '}');
+    strbuf_deinit(&map);
+    w->e->num_access++;
+    w->e->num_flagged += access->is_flagged;
+}
+
+static void walk_access(IrOp *op, void *ctx) {
+    AccessWalk *w = ctx;
+    for (uint32_t i = 0; i < op->num_operands; i++) {
+        IrAccess access;
+        if (op->kind == IR_LINALG_FILL) continue;
+        if (ir_access(w->m, op, i, IR_ACCESS_LINE_BYTES, &access)) put_access(w, op, i, &access);
+    }
+}
+
+void explain_tensors(IrModule *m, Explain *e) {
+    FusionEdges edges;
+    fusion_edges_collect(m, &edges);
+    for (size_t i = 0; i < edges.num_items; i++) put_edge(m, &edges.items[i], e);
+    for (int i = 0; i < NUM_FUSION_PATTERNS; i++) put_rule(m, &edges, (FusionPattern)i, e);
+    fusion_edges_deinit(&edges);
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        if (!is_func(func) || is_init(func)) continue;
+        AccessWalk walk = {m, e, func};
+        FOR_EACH_OP(op, ir_func_body(func)) ir_walk(op, walk_access, &walk);
+    }
+}
+
+// ---- buffers and copies
+
+static uint64_t bytes_of(const IrType *type) {
+    return ir_type_is_static(type) ? (uint64_t)ir_type_num_elems(type) * ir_type_bytes(type->elem)
+                                   : 0;
+}
+
+typedef struct BufferWalk {
+    IrModule *m;
+    Explain *e;
+    const IrOp *func;
+    uint64_t count;
+} BufferWalk;
+
+static const char *type_text(IrModule *m, const IrType *type) {
+    StrBuf text = {0};
+    ir_print_type(type, &text);
+    const char *kept = arena_strdup(&m->arena, text.data);
+    strbuf_deinit(&text);
+    return kept;
+}
+
+static const char *reason_text(const IrOp *op, const char *name) {
+    const IrAttr *reason = ir_op_attr(op, name);
+    return reason && reason->kind == IR_ATTR_STRING ? reason->str : "";
+}
+
+// First and last call or op that names the buffer, by its function's order.
+static void put_ends(BufferWalk *w, StrBuf *out, const IrOp *alloc) {
+    const char *first = "", *last = "";
+    uint32_t first_at = UINT32_MAX, last_at = 0;
+    const IrValue *todo[32] = {&alloc->results[0]};
+    for (uint32_t n = 1, i = 0; i < n; i++) FOR_EACH_USE(use, todo[i]) {
+            const IrOp *op = top_of(use->owner, w->func);
+            if (use->owner->num_results && use->owner->results[0].type->kind == IR_TYPE_MEMREF) {
+                if (n < ARRAY_LEN(todo)) todo[n++] = &use->owner->results[0];
+                continue;
+            }
+            const IrOp *callee = op->kind == IR_FUNC_CALL ? ir_call_callee(w->m, op) : NULL;
+            const char *name = callee ? arena_printf(&w->m->arena, "@%s", ir_symbol_name(callee))
+                                      : ir_op_info(op->kind)->name;
+            uint32_t at = fusion_op_number(op);
+            if (at < first_at) {
+                first_at = at;
+                first = name;
+            }
+            if (at >= last_at) {
+                last_at = at;
+                last = name;
+            }
+        }
+    put_text(out, "producer", first);
+    put_text(out, "consumer", last);
+}
+
+static void walk_buffers(IrOp *op, void *ctx) {
+    BufferWalk *w = ctx;
+    bool is_alloc = op->kind == IR_MEMREF_ALLOC || op->kind == IR_MEMREF_ALLOCA;
+    if (!is_alloc && op->kind != IR_MEMREF_COPY) return;
+    const IrType *type = is_alloc ? op->results[0].type : ir_op_operand(op, 0)->type;
+    StrBuf *out = is_alloc ? &w->e->buffers : &w->e->copies;
+    begin(out);
+    put_text(out, "func", ir_symbol_name(w->func));
+    put_bool(out, "in_kernel", class_of(w->func) != NULL);
+    put_text(out, "type", type_text(w->m, type));
+    put_number(out, "bytes", bytes_of(type));
+    put_text(out, "reason", reason_text(op, is_alloc ? "ingot.boundary" : "ingot.copy"));
+    if (is_alloc) put_ends(w, out, op);
+    put_number(out, "count", w->count);
+    strbuf_putc(out, '}');
+    bool is_between = is_alloc && !class_of(w->func);
+    if (is_between) {
+        w->e->num_buffers += w->count;
+        w->e->buffer_bytes += bytes_of(type) * w->count;
+    }
+    if (!is_alloc) {
+        w->e->num_copies += w->count;
+        w->e->copy_bytes += bytes_of(type) * w->count;
+    }
+}
+
+void explain_buffers(IrModule *m, Explain *e) {
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        if (!is_func(func) || is_init(func)) continue;
+        BufferWalk walk = {m, e, func, fusion_func_count(m, func)};
+        FOR_EACH_OP(op, ir_func_body(func)) ir_walk(op, walk_buffers, &walk);
+    }
+}
+
+// ---- kernels
+
+typedef struct Scalar {
+    StrBuf *out;
+    uint32_t num;
+} Scalar;
+
+static void put_scalar_loop(IrOp *op, void *ctx) {
+    Scalar *s = ctx;
+    const char *why = reason_text(op, "ingot.fallback");
+    if (op->kind == IR_FUNC_FUNC || !*why) return;
+    strbuf_printf(s->out, "%s\"%s\"", s->num++ ? "," : "", why);
+}
+
+void explain_kernels(IrModule *m, const char *level, Explain *e) {
+    e->level = level;
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        if (!is_func(func) || !class_of(func) || is_init(func)) continue;
+        const char *why = reason_text(func, "ingot.fallback");
+        StrBuf *out = &e->kernels;
+        begin(out);
+        put_text(out, "name", ir_symbol_name(func));
+        put_text(out, "kind", class_of(func));
+        put_text(out, "wanted", primitive_wanted(func));
+        put_text(out, "got", reason_text(func, "ingot.primitive"));
+        put_text(out, "fallback", why);
+        strbuf_puts(out, ",\"scalar_loops\":[");
+        Scalar scalar = {.out = out};
+        FOR_EACH_OP(op, ir_func_body(func)) ir_walk(op, put_scalar_loop, &scalar);
+        strbuf_puts(out, "]}");
+        e->num_kernels++;
+        e->num_fallbacks += *why != 0;
+    }
+}
+
+// ---- the whole
+
+static void put_array(StrBuf *out, const char *key, const StrBuf *elements) {
+    strbuf_printf(out, ",\"%s\":[", key);
+    strbuf_append(out, elements->data ? elements->data : "", elements->len);
+    strbuf_putc(out, ']');
+}
+
+void explain_write(const Explain *e, StrBuf *out) {
+    strbuf_puts(out, "{\"schema\":\"ingot-explain-compile\",\"schema_version\":1,\"summary\":{");
+    put_text(out, "cpu_level", e->level ? e->level : "");
+    put_number(out, "num_kernels", e->num_kernels);
+    put_number(out, "num_fallbacks", e->num_fallbacks);
+    put_number(out, "num_edges", e->num_edges);
+    put_number(out, "num_applied", e->num_applied);
+    put_number(out, "stake_bytes", e->stake_bytes);
+    put_number(out, "num_buffers", e->num_buffers);
+    put_number(out, "buffer_bytes", e->buffer_bytes);
+    put_number(out, "num_copies", e->num_copies);
+    put_number(out, "copy_bytes", e->copy_bytes);
+    put_number(out, "num_operands", e->num_access);
+    put_number(out, "num_flagged", e->num_flagged);
+    strbuf_putc(out, '}');
+    put_array(out, "rules", &e->rules);
+    put_array(out, "edges", &e->edges);
+    put_array(out, "access", &e->access);
+    put_array(out, "buffers", &e->buffers);
+    put_array(out, "copies", &e->copies);
+    put_array(out, "kernels", &e->kernels);
+    strbuf_putc(out, '}');
+}
+
+void explain_deinit(Explain *e) {
+    StrBuf *parts[] = {&e->rules, &e->edges, &e->access, &e->buffers, &e->copies, &e->kernels};
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) strbuf_deinit(parts[i]);
+}

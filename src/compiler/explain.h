@@ -1,0 +1,26 @@
+// The record of a compile: what became of every fusion rule and edge, how every operand is walked,
+// why every buffer and copy is there, which primitive every kernel got. One JSON object, the same
+// in `ingot explain` and in the manifest of an artifact (docs/explain.md); no addresses, no clocks.
+#ifndef INGOT_COMPILER_EXPLAIN_H
+#define INGOT_COMPILER_EXPLAIN_H
+
+#include "base/diag.h"
+#include "ir/ir.h"
+
+typedef struct Explain {
+    StrBuf rules, edges, access, buffers, copies, kernels; // elements of arrays
+    uint64_t num_edges, num_applied, num_flagged, num_fallbacks;
+    uint64_t buffer_bytes, copy_bytes, stake_bytes;
+    uint64_t num_buffers, num_copies, num_kernels, num_access;
+    const char *level; // of kernels
+} Explain;
+
+// At three moments: kernels are outlined and still tensors; buffers; vectors of one CPU level.
+void explain_tensors(IrModule *m, Explain *e);
+void explain_buffers(IrModule *m, Explain *e);
+void explain_kernels(IrModule *m, const char *level, Explain *e);
+// The object; "" parts are empty arrays.
+void explain_write(const Explain *e, StrBuf *out);
+void explain_deinit(Explain *e);
+
+#endif
