@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/explain.h"
+#include "cli/explain_view.h"
 #include "cli/inspect.h"
 #include "runtime/artifact.h"
 

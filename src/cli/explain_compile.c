@@ -1,9 +1,9 @@
-// `ingot explain` of what only the compiler knows: recipes, IR text, keys. See explain.h.
+// `ingot explain` of what only the compiler knows: recipes, IR text, keys. See explain_view.h.
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "cli/explain.h"
+#include "cli/explain_view.h"
 #include "compiler/compile.h"
 #include "compiler/explain.h"
 #include "ir/parse.h"

@@ -156,12 +156,12 @@ static FusionPattern epilogue_of(const IrOp *consumer) {
     return scales ? FUSION_MATMUL_SCALE : NUM_FUSION_PATTERNS;
 }
 
-// Does the consumer read what the producer makes at its own place?
-static bool reads_in_place(IrModule *m, const IrOp *producer, const IrOp *consumer) {
-    for (uint32_t i = 0; i < consumer->segments[0]; i++)
-        if (fusion_maker(ir_op_operand(consumer, i)) == producer &&
-            !ir_affine_is_permutation(ir_linalg_map(m, consumer, i)))
-            return false;
+// Does the consumer read every whole operand once, at its own place?
+static bool reads_in_place(IrModule *m, const IrOp *consumer) {
+    for (uint32_t i = 0; i < consumer->segments[0]; i++) {
+        const IrAffineMap *map = ir_linalg_map(m, consumer, i);
+        if (map->num_results == map->num_dims && !ir_affine_is_permutation(map)) return false;
+    }
     return true;
 }
 
@@ -171,7 +171,7 @@ FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *c
     if (is_product(producer)) {
         if (contraction_is(producer, "dot")) return NUM_FUSION_PATTERNS; // half of a product
         if (is_softmax(consumer)) return FUSION_MATMUL_SOFTMAX;
-        bool is_epilogue = is_elementwise(consumer) && reads_in_place(m, producer, consumer);
+        bool is_epilogue = is_elementwise(consumer) && reads_in_place(m, consumer);
         return is_epilogue ? epilogue_of(consumer) : NUM_FUSION_PATTERNS;
     }
     if (is_conv(producer))

@@ -1,11 +1,11 @@
-// The record of a compile as text; see explain.h.
+// The record of a compile as text; see explain_view.h.
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/explain.h"
+#include "cli/explain_view.h"
 
 typedef struct View {
     const Cli *cli;

@@ -1,6 +1,6 @@
 // Shows the record of a compile: a summary, or the part the options ask for.
-#ifndef INGOT_CLI_EXPLAIN_H
-#define INGOT_CLI_EXPLAIN_H
+#ifndef INGOT_CLI_EXPLAIN_VIEW_H
+#define INGOT_CLI_EXPLAIN_VIEW_H
 
 #include "cli/cli.h"
 
