@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/compiler_verbs.h"
+#include "cli/disable_cost.h"
 #include "cli/memory_table.h"
 #include "compiler/compile.h"
 
@@ -121,6 +122,8 @@ static void put_json(const CompileReport *report) {
     memory_table_put_json(&memory, &json);
     put_kernels_json(&json, report);
     json_put_uint(&json, "artifact_bytes", report->artifact_bytes);
+    if (report->disabled)
+        put_disable_cost_json(&json, report->disabled, &report->cost_enabled, &report->cost);
     json_begin_object(&json, "phase_ns");
     for (int i = 0; i < NUM_COMPILE_PHASES; i++)
         json_put_uint(&json, phase_names[i], report->phase_ns[i]);
@@ -161,6 +164,14 @@ static void put_summary(const CompileReport *report, const char *path) {
 
 // ---------------------------------------------------------------- the verb
 
+static void put_cost(const Cli *cli, const CompileReport *report) {
+    if (!report->disabled || cli->is_json || cli->is_quiet) return;
+    StrBuf text = {0};
+    put_disable_cost(&text, report->disabled, &report->cost_enabled, &report->cost);
+    fputs(text.data, stderr);
+    strbuf_deinit(&text);
+}
+
 static void put_outcome(const Cli *cli, const CompileReport *report, const StrBuf *ir) {
     if (args_has(&cli->args, OPT_EMIT_IR))
         put_ir(cli, "ingot-compile-ir", ir);
@@ -190,6 +201,7 @@ Status verb_COMPILE(Cli *cli) {
         .dump_before = args_text(args, OPT_DUMP_BEFORE, NULL),
         .dump_after = args_text(args, OPT_DUMP_AFTER, NULL),
         .dump_dir = args_text(args, OPT_DUMP_DIR, NULL),
+        .disabled = args_text(args, OPT_DISABLE_PASS, NULL),
         .resume_from = args_text(args, OPT_RESUME_FROM, NULL),
         .emit_ir_level = (uint32_t)args_count(args, OPT_EMIT_IR, 0),
         .out_ir = &ir,
@@ -204,6 +216,7 @@ Status verb_COMPILE(Cli *cli) {
     progress_clear();
     if (report.is_validated) put_validation(cli, &report.validation);
     if (status == STATUS_OK) put_outcome(cli, &report, &ir);
+    if (status == STATUS_OK) put_cost(cli, &report);
     compile_report_deinit(&report);
     strbuf_deinit(&ir);
     return status;

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "cli/compiler_verbs.h"
+#include "cli/disable_cost.h"
 #include "compiler/validate_native.h"
 #include "ir/interp.h"
 #include "ir/parse.h"
@@ -122,7 +123,10 @@ static Status process(Cli *cli, const char *text, size_t len, const char *file,
     IrVerifyOptions verify = {.level = (uint32_t)args_count(&cli->args, OPT_LEVEL, 0),
                               .allow_test_ops = true};
     Status status = ir_verify(m, &verify, &cli->sink);
-    if (status == STATUS_OK && pipeline->num_ids) status = run_pipeline(cli, m, pipeline);
+    PassId ids[MAX_PIPELINE];
+    PassPipeline left;
+    if (status == STATUS_OK) status = disable_in_pipeline(cli, m, pipeline, ids, &left);
+    if (status == STATUS_OK && left.num_ids) status = run_pipeline(cli, m, &left);
     if (status == STATUS_OK && is_run) status = interpret(cli, m, out);
     IrPrintOptions print = {.print_locs = args_has(&cli->args, OPT_PRINT_LOCS),
                             .elide_constants = args_has(&cli->args, OPT_ELIDE_CONSTANTS),

@@ -184,11 +184,36 @@ static Status compile_level(Compilation *c, uint32_t i) {
     return status;
 }
 
+static Status run_to_buffers(Pipeline *p, DiagSink *sink, Explain *e) {
+    TRY(pipeline_run_until(p, PASS_bufferize, sink));
+    if (pass_next(p->m) <= PASS_bufferize) explain_tensors(p->m, e);
+    TRY(pipeline_run_until(p, PASS_loop_schedule, sink));
+    if (pass_next(p->m) <= PASS_plan_memory) explain_buffers(p->m, e);
+    return STATUS_OK;
+}
+
+// What a disabled pass costs is the difference to a module that all passes have seen.
+static Status measure_all_passes(Compilation *c) {
+    PassId ids[NUM_PASSES];
+    size_t num = 0;
+    if (!c->pipeline.disabled) return STATUS_OK;
+    c->report->disabled = c->options->disabled;
+    for (PassId id = pass_next(c->pipeline.m); id < NUM_PASSES; id = (PassId)(id + 1))
+        ids[num++] = id;
+    TRY(pass_disable_check(pass_facts(c->pipeline.m), ids, num, c->pipeline.disabled, c->sink));
+    Pipeline all = {.m = ir_module_clone(c->pipeline.m)};
+    Explain explain = {0};
+    Status status = run_to_buffers(&all, c->sink, &explain);
+    c->report->cost_enabled = explain_cost(&explain);
+    explain_deinit(&explain);
+    ir_module_destroy(all.m);
+    return status;
+}
+
 static Status run_passes(Compilation *c) {
-    TRY(pipeline_run_until(&c->pipeline, PASS_bufferize, c->sink));
-    if (pass_next(c->pipeline.m) <= PASS_bufferize) explain_tensors(c->pipeline.m, &c->explain);
-    TRY(pipeline_run_until(&c->pipeline, PASS_loop_schedule, c->sink));
-    if (pass_next(c->pipeline.m) <= PASS_plan_memory) explain_buffers(c->pipeline.m, &c->explain);
+    TRY(measure_all_passes(c));
+    TRY(run_to_buffers(&c->pipeline, c->sink, &c->explain));
+    c->report->cost = explain_cost(&c->explain);
     if (!c->options->emit_ir_level) TRY(compile_inits(c));
     uint32_t num = c->options->emit_ir_level ? 1 : c->num_levels;
     for (uint32_t i = 0; i < num; i++) TRY(compile_level(c, i));
@@ -473,6 +498,8 @@ Status compile_run(const CompileOptions *options, DiagSink *sink, CompileReport 
                              .num_threads = options->compile_threads ? options->compile_threads
                                                                      : cpu_usable_threads()};
     Status status = pipeline_check_dumps(&c->pipeline, sink);
+    if (status == STATUS_OK)
+        status = pass_disable_parse(options->disabled, sink, &c->pipeline.disabled);
     if (status == STATUS_OK) status = options->validate ? compile_validated(c) : compile_all(c);
     if (c->has_plan) plan_build_deinit(&c->plan);
     weights_image_deinit(&c->image);

@@ -4,6 +4,7 @@
 
 #include "abi/cpu.h"
 #include "base/diag.h"
+#include "compiler/explain.h"
 #include "ir/ir.h"
 #include "passes/validate.h"
 
@@ -28,6 +29,8 @@ typedef struct CompileOptions {
     uint32_t compile_threads; // 0: what the process may use
     // Dumps, files NN-pass.mlir in dump_dir: a pass name or "all"; NULL: none.
     const char *dump_before, *dump_after, *dump_dir;
+    const char
+        *disabled; // passes left out, names with commas; NULL: none. P0062 if others need them
     const char *resume_from; // go on with this module instead of importing
     // Print the module to out_ir once it has this level (1: as imported, 2: planned, 3: lowered)
     // and stop; 0: no.
@@ -72,8 +75,11 @@ typedef struct CompileReport {
     CpuLevel levels[NUM_CPU_LEVELS];
     size_t num_levels;
     uint32_t threads, context_len_tokens;
-    const char *explain;     // the object of explain.h
-    uint64_t artifact_bytes; // 0 in a dry run
+    const char *explain;      // the object of explain.h
+    const char *disabled;     // the names; NULL: none
+    ExplainCost cost;         // with passes disabled
+    ExplainCost cost_enabled; // and with all passes; only if some are disabled
+    uint64_t artifact_bytes;  // 0 in a dry run
     uint64_t phase_ns[NUM_COMPILE_PHASES];
     bool is_validated;
     ValidateReport validation;

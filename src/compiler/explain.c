@@ -323,6 +323,10 @@ void explain_buffers(IrModule *m, Explain *e) {
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!is_func(func) || is_init(func)) continue;
         BufferWalk walk = {m, e, func, fusion_func_count(m, func)};
+        if (class_of(func)) {
+            e->num_functions++;
+            e->num_calls += walk.count;
+        }
         FOR_EACH_OP(op, ir_func_body(func)) ir_walk(op, walk_buffers, &walk);
     }
 }
@@ -392,6 +396,18 @@ void explain_write(const Explain *e, StrBuf *out) {
     put_array(out, "copies", &e->copies);
     put_array(out, "kernels", &e->kernels);
     strbuf_putc(out, '}');
+}
+
+ExplainCost explain_cost(const Explain *e) {
+    ExplainCost cost = {.num_kernels = e->num_functions,
+                        .num_calls = e->num_calls,
+                        .num_buffers = e->num_buffers,
+                        .buffer_bytes = e->buffer_bytes,
+                        .num_copies = e->num_copies,
+                        .copy_bytes = e->copy_bytes,
+                        .moved_bytes = e->stake_bytes + 2 * e->copy_bytes};
+    cost.predicted_ns = cost.moved_bytes / STAKE_BYTES_PER_NS + cost.num_calls * STAKE_BARRIER_NS;
+    return cost;
 }
 
 void explain_deinit(Explain *e) {

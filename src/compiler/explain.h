@@ -12,7 +12,8 @@ typedef struct Explain {
     uint64_t num_edges, num_applied, num_flagged, num_fallbacks;
     uint64_t buffer_bytes, copy_bytes, stake_bytes;
     uint64_t num_buffers, num_copies, num_kernels, num_access;
-    const char *level; // of kernels
+    uint64_t num_functions, num_calls; // kernels as outlined, and how often they run
+    const char *level;                 // of kernels
 } Explain;
 
 // At three moments: kernels are outlined and still tensors; buffers; vectors of one CPU level.
@@ -21,6 +22,16 @@ void explain_buffers(IrModule *m, Explain *e);
 void explain_kernels(IrModule *m, const char *level, Explain *e);
 // The object; "" parts are empty arrays.
 void explain_write(const Explain *e, StrBuf *out);
+
+// What passes change of it: all of one call of every entry.
+typedef struct ExplainCost {
+    uint64_t num_kernels, num_calls;    // of kernels
+    uint64_t num_buffers, buffer_bytes; // between kernels
+    uint64_t num_copies, copy_bytes;
+    uint64_t moved_bytes;  // written and read between kernels, and copied
+    uint64_t predicted_ns; // for these bytes and a barrier per call
+} ExplainCost;
+ExplainCost explain_cost(const Explain *e);
 void explain_deinit(Explain *e);
 
 #endif

@@ -69,7 +69,8 @@ static Status hook(const IrModule *m, PassId id, bool is_before, void *ctx, Diag
 Status pipeline_run_until(Pipeline *p, PassId end, DiagSink *sink) {
     PassId ids[NUM_PASSES];
     size_t num = 0;
-    for (PassId id = pass_next(p->m); id < end; id = (PassId)(id + 1)) ids[num++] = id;
+    for (PassId id = pass_next(p->m); id < end; id = (PassId)(id + 1))
+        if (!(p->disabled >> id & 1)) ids[num++] = id;
     PassPipeline pipeline = {.ids = ids, .num_ids = num, .hook = hook, .hook_ctx = p};
     return pass_pipeline_run(p->m, &pipeline, sink);
 }

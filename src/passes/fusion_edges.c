@@ -438,7 +438,8 @@ static void collect_value(IrModule *m, const IrOp *func, const IrValue *value, u
                                .producer = from.op,
                                .consumer = to->items[i].op,
                                .pattern = fusion_pattern_of(m, from.op, to->items[i].op),
-                               .bytes = bytes_of(value->type),
+                               .bytes =
+                                   MIN(bytes_of(value->type), bytes_of(to->items[i].value->type)),
                                .count = count};
             FusionEdge *added = add_edge(edges, &edge);
             if (added) judge(m, added, value, &from, &to->items[i]);

@@ -65,6 +65,13 @@ Status pass_pipeline_run(IrModule *m, const PassPipeline *pipeline, DiagSink *si
 // on? P0011 for the first that does not. The pipeline checks before its first pass.
 Status pass_annotations_check(IrModule *m, DiagSink *sink) MUST_USE;
 
+// Passes to leave out, named with commas: bits 1 << PassId. P0008 for an unknown one.
+Status pass_disable_parse(const char *text, DiagSink *sink, uint64_t *out_disabled) MUST_USE;
+// Can the others of these passes run without the disabled ones, on a module of these facts? P0062
+// names the disabled pass and the one that becomes impossible.
+Status pass_disable_check(uint32_t facts, const PassId *ids, size_t num_ids, uint64_t disabled,
+                          DiagSink *sink) MUST_USE;
+
 // Facts that hold on the module, from `ingot.passes`.
 uint32_t pass_facts(const IrModule *m);
 // The pass to go on with after a dump: the one following the last recorded pass of the standard
