@@ -273,6 +273,16 @@ static FusionReason why_apart(IrModule *m, const IrOp *func, const Group *g, con
     return REASON_CALL;
 }
 
+// What is left over beside a packed product has been spoken of before.
+static bool any_packed(const Group *g) {
+    for (uint32_t i = 0; i < g->num_ops; i++) {
+        const IrLoc *loc = g->ops[i]->loc;
+        if (loc->kind == IR_LOC_FUSED && loc->str && str_equal(loc->str, "pack-projections"))
+            return true;
+    }
+    return false;
+}
+
 static void note(IrModule *m, const IrOp *func, const Group *g, bool is_packed, bool is_wanted) {
     FusionPattern pattern = meet_in_one_op(g) ? FUSION_MLP_GATE_UP : FUSION_QKV_PROJ;
     FusionNote n = {.pattern = pattern,
@@ -297,15 +307,17 @@ Status pass_pack_projections(IrModule *m, DiagSink *sink) {
         if (!is_func(func) || !ir_op_attr(func, "sym_visibility")) continue;
         for (IrOp *op = ir_func_body(func)->first, *next; op; op = next) {
             next = op->next;
-            if (op->kind != IR_LINALG_MATMUL || !is_first_reader(op)) continue;
-            Group siblings = find_siblings(func, op);
-            Group g = is_candidate(m, func, op) ? find_group(m, func, op) : siblings;
-            if (siblings.num_ops < 2) continue;
-            bool is_wanted = meet_in_one_op(&siblings) ? config.pack_gate_up : config.pack_qkv;
-            bool is_packed = is_wanted && g.num_ops == siblings.num_ops &&
-                             is_candidate(m, func, op) && callers_allow(m, func, &g);
-            note(m, func, &siblings, is_packed, is_wanted);
+            if (op->kind != IR_LINALG_MATMUL) continue;
+            Group siblings = find_siblings(func, op), g = {.num_ops = 0};
+            bool is_first = is_first_reader(op) && siblings.num_ops > 1 && !any_packed(&siblings);
+            if (is_candidate(m, func, op)) g = find_group(m, func, op);
+            const Group *seen = g.num_ops > 1 ? &g : &siblings;
+            bool is_wanted = meet_in_one_op(seen) ? config.pack_gate_up : config.pack_qkv;
+            bool is_packed = is_wanted && g.num_ops > 1 && callers_allow(m, func, &g);
+            if (is_first && !(is_packed && g.num_ops == siblings.num_ops))
+                note(m, func, &siblings, false, is_wanted);
             if (!is_packed) continue;
+            note(m, func, &g, true, true);
             pack_group(m, func, &g);
             next = ir_func_body(func)->first; // start over: ops behind `op` are gone
         }

@@ -68,12 +68,6 @@ static void put_rules(Importer *im) {
     strbuf_puts(&im->text, "]");
 }
 
-static Status table_expr(Importer *im, const DocNode *table, const char *key, double *out) {
-    const DocNode *node = NULL;
-    TRY(model_child(&im->model, table, key, DOC_SCALAR, &node));
-    return expr_eval(&im->model.scope, node->text, node->span, im->model.sink, out);
-}
-
 static Status rope_expr(Importer *im, const DocNode *table, const char *key, const ExprScope *scope,
                         double *out) {
     const DocNode *node = NULL;

@@ -5,7 +5,7 @@
 #map4 = affine_map<(d0) -> (d0 + 2)>
 #map5 = affine_map<(d0) -> (d0 + 3)>
 module {
-  func.func private @rows_0(%arg0: memref<1x1x16x16xf32> {ingot.inout = 0 : i64}, %arg1: memref<1x2x16xf32>, %arg2: index, %arg3: index, %arg4: index, %arg5: index) attributes {ingot.kernel = "rows", ingot.tiles = #map1} {
+  func.func private @rows_0(%arg0: memref<1x1x16x16xf32> {ingot.inout = 0 : i64}, %arg1: memref<1x2x16xf32>, %arg2: index, %arg3: index, %arg4: index, %arg5: index) attributes {ingot.fallback = "layout", ingot.kernel = "rows", ingot.primitive = "scalar", ingot.tiles = #map1} {
     %0 = arith.constant 0 : index
     %1 = arith.constant 1 : index
     %2 = arith.constant 16 : index
@@ -30,7 +30,7 @@ module {
           %15 = affine.apply #map5(%arg7)
           %16 = memref.load %8[%0, %15] : memref<1x16xf32, strided<[32, 1], offset: ?>>
           memref.store %16, %9[%0, %15] : memref<1x16xf32, strided<[256, 16], offset: ?>>
-        }
+        } {ingot.fallback = "layout"}
       }
     }
     return
