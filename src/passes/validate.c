@@ -14,7 +14,8 @@
 // than an evaluation with other roundings differs; the factor leaves room for what few runs miss.
 // A difference outside is looked at again with more runs: a rounding to an integer may fall the
 // other way once in thousands.
-enum { NUM_NOISE_RUNS = 4, NUM_MORE_RUNS = 24, SPREAD_FACTOR = 4 };
+enum { NUM_NOISE_RUNS = 4, NUM_MORE_RUNS = 24 };
+#define SPREAD_FACTOR   4.0
 #define NOISE_ROUNDINGS 8.0
 
 static const char *const skip_reasons[NUM_VALIDATE_SKIPS] = {
