@@ -1,11 +1,13 @@
 // `ingot explain`: of a diagnostic code what it means, with a failing and a mended example (without
-// a code the list of all); of a key of the recipe what it does; of a file what a compile decided.
+// a code the list of all); of a machine its numbers and their sources; of a key of the recipe what
+// it does; of a file what a compile decided.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/explain_view.h"
 #include "cli/inspect.h"
+#include "cli/target_list.h"
 #include "runtime/artifact.h"
 
 static void put_indented(StrBuf *out, const char *heading, const char *text) {
@@ -101,14 +103,14 @@ static Status unknown_word(Cli *cli, const char *given, const char *word) {
     const char *codes[NUM_DIAG_CODES];
     for (int i = 0; i < NUM_DIAG_CODES; i++) codes[i] = diag_info((DiagCode)i)->code;
     Status status =
-        usage_error(&cli->sink, DIAG_U0008, "there is no code, key or file %.60s", given);
+        usage_error(&cli->sink, DIAG_U0008, "there is no code, key, target or file %.60s", given);
     const char *nearest = str_nearest(word, codes, NUM_DIAG_CODES);
     if (nearest) diag_write(&cli->sink, "ingot explain %s", nearest);
     return status;
 }
 
 Status verb_EXPLAIN(Cli *cli) {
-    TRY(check_positional(cli, 0, 1, "a code, a key or a file"));
+    TRY(check_positional(cli, 0, 1, "a code, a key, a target or a file"));
     if (cli->args.num_positional == 0) {
         explain_all(cli);
         return STATUS_OK;
@@ -120,6 +122,13 @@ Status verb_EXPLAIN(Cli *cli) {
     DiagCode code;
     if (diag_find(word, &code)) {
         explain_code(cli, code);
+        return STATUS_OK;
+    }
+    TargetTable table;
+    TRY(target_table_load(&cli->sink, &table));
+    const Target *target = target_find(&table, given);
+    if (target) {
+        explain_target(cli, target);
         return STATUS_OK;
     }
     if (access(given, F_OK) == 0) return explain_file(cli, given);

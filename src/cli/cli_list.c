@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "cli/compiler_verbs.h"
+#include "cli/target_list.h"
 #include "passes/pass.h"
 
 static void put_facts(JsonWriter *json, const char *key, uint32_t facts) {
@@ -153,9 +154,12 @@ static void list_dialects(const Cli *cli) {
 }
 
 Status put_lists(Cli *cli, bool *out_is_done) {
-    *out_is_done = args_has(&cli->args, OPT_LIST_PASSES) || args_has(&cli->args, OPT_LIST_DIALECTS);
+    bool wants_targets = args_has(&cli->args, OPT_LIST_TARGETS);
+    *out_is_done = args_has(&cli->args, OPT_LIST_PASSES) ||
+                   args_has(&cli->args, OPT_LIST_DIALECTS) || wants_targets;
     if (!*out_is_done) return STATUS_OK;
     TRY(check_positional(cli, 0, 0, "nothing beside a list"));
+    if (wants_targets) return list_targets(cli);
     if (args_has(&cli->args, OPT_LIST_PASSES))
         list_passes(cli);
     else

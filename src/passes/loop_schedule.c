@@ -1,53 +1,178 @@
 // loop-schedule: chooses, for every matrix product and attention kernel, the vector width and how
-// many rows are held in registers, from the registers and vector width of the CPU level
-// (ingot.target). The choice is an attribute that vectorize reads: change it in a dump, and the
-// code changes.
+// many rows are held in registers. Each candidate is carried out on a copy of the kernel (the very
+// code that vectorize makes of it), counted, and its time on the machine (ingot.machine) predicted;
+// the quickest is chosen. All that were weighed stay on the kernel, the chosen one first. The
+// choice is an attribute that vectorize reads: change it in a dump, and the code changes.
 //
 //   func.func private @matmul_0(...) attributes {ingot.kernel = "matmul"}
-//   -> ... attributes {ingot.kernel = "matmul", ingot.schedule = {lanes = 16, row_tile = 12}}
+//   -> ... attributes {ingot.kernel = "matmul", ingot.schedule = {lanes = 16, row_tile = 12},
+//        ingot.candidates = [{clocks = 1200000, lanes = 16, row_tile = 12, ...}, ...]}
 //
 // Needs: bufferized.  Keeps: all.  Exact: nothing is computed.
+#include <stdlib.h>
+
+#include "passes/kernel_cost.h"
 #include "passes/pass.h"
 #include "passes/vectorize.h"
 
-// A single row is limited by how fast its weights are read, and a core reads several streams faster
-// than one. 32 registers of 16 lanes take 12 integer and 12 float accumulators, the codes and their
-// scales; 16 of 8 lanes take 5 of each. Attention sums over lanes, so its vectors are 16 wide at
-// every level (two registers where those have 8): all levels give the same bits.
-enum {
-    WIDE_ROWS = 12,
-    NARROW_ROWS = 5,
-    WIDE_STREAMS = 4, // of weights, for a single row
-    NARROW_STREAMS = 2,
-    ATTENTION_LANES = 16,
-    ATTENTION_WIDE_ROWS = 6,
-    ATTENTION_NARROW_ROWS = 2,
-};
+// Attention sums over lanes, so its vectors are 16 wide at every level (two registers where those
+// have 8): all levels give the same bits.
+enum { ATTENTION_LANES = 16, ATTENTION_TOKENS = 8, MAX_CANDIDATES = 32 };
 
-static int64_t rows_of(const IrOp *kernel) {
-    const IrType *type = ir_func_body(kernel)->args[0]->type;
-    return type->kind == IR_TYPE_MEMREF && type->rank > 0 ? type->shape[0] : 1;
+typedef struct Candidate {
+    Schedule s;
+    CostWork work;
+    Cost cost;
+} Candidate;
+
+typedef struct Scheduler {
+    IrModule *m, *scratch;
+    CpuLevel level;
+    Target target;
+    KernelUses uses;
+    double units;
+    Candidate candidates[MAX_CANDIDATES];
+    size_t num_candidates;
+} Scheduler;
+
+static void add_candidate(Scheduler *sch, int64_t lanes, int64_t row_tile, int64_t col_tile) {
+    if (sch->num_candidates < MAX_CANDIDATES)
+        sch->candidates[sch->num_candidates++] =
+            (Candidate){.s = {.lanes = lanes, .row_tile = row_tile, .col_tile = col_tile}};
+}
+
+// Row tiles worth weighing: every small one, then steps; whether they fit the registers is for the
+// cost model to say.
+static void list_tiles(Scheduler *sch, int64_t lanes, int64_t max_rows) {
+    static const int64_t tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24};
+    for (size_t i = 0; i < ARRAY_LEN(tiles); i++)
+        if (tiles[i] <= max_rows) add_candidate(sch, lanes, tiles[i], 1);
+}
+
+// A single row is limited by how fast its weights are read, and a core may read several streams
+// faster than one.
+static void list_streams(Scheduler *sch, int64_t lanes) {
+    for (int64_t streams = 1; streams <= 8; streams *= 2) add_candidate(sch, lanes, 1, streams);
+}
+
+static void list_candidates(Scheduler *sch, const IrOp *kernel, const char *kind) {
+    const IrType *first = ir_func_body(kernel)->args[0]->type;
+    bool is_shaped = first->kind == IR_TYPE_MEMREF && first->rank > 0;
+    int64_t rows = is_shaped ? first->shape[0] : 1;
+    int64_t widest = (int64_t)sch->target.numbers[TARGET_VECTOR_BYTES] / 4;
+    sch->num_candidates = 0;
+    if (str_equal(kind, "attention")) {
+        bool is_whole = is_shaped && first->shape[first->rank - 1] % ATTENTION_LANES == 0;
+        int64_t group = is_shaped && first->rank == 4 ? first->shape[2] : 1;
+        list_tiles(sch, is_whole ? ATTENTION_LANES : ATTENTION_LANES / 2,
+                   MIN(rows, (int64_t)ATTENTION_TOKENS) * group);
+        return;
+    }
+    for (int64_t lanes = widest >= 16 ? 16 : 8; lanes >= 8; lanes /= 2)
+        if (rows == 1)
+            list_streams(sch, lanes);
+        else
+            list_tiles(sch, lanes, rows);
+}
+
+// Carries the candidate out on a copy and predicts it; false if there is no such schedule.
+static bool weigh(Scheduler *sch, IrOp *kernel, const KernelUse *use, Candidate *c) {
+    IrValueMap map;
+    ir_value_map_init(&map);
+    IrOp *copy = ir_op_clone(sch->scratch, kernel, &map);
+    ir_value_map_deinit(&map);
+    ir_block_append(ir_module_body(sch->scratch), copy);
+    schedule_write(sch->scratch, copy, &c->s);
+    DiagSink quiet;
+    diag_sink_init(&quiet);
+    bool is_done = vectorize_kernel(sch->scratch, copy, sch->level, &quiet) == STATUS_OK;
+    diag_sink_deinit(&quiet);
+    if (is_done) {
+        kernel_work_count(sch->scratch, copy, use, &sch->uses, &sch->target, &c->work);
+        c->cost = cost_predict(&sch->target, &c->work, sch->units);
+    }
+    ir_op_erase(sch->scratch, copy);
+    return is_done;
+}
+
+static int by_clocks(const void *a, const void *b) {
+    const Candidate *x = a, *y = b;
+    if (x->cost.clocks != y->cost.clocks) return x->cost.clocks < y->cost.clocks ? -1 : 1;
+    if (x->s.lanes != y->s.lanes) return x->s.lanes > y->s.lanes ? -1 : 1;
+    if (x->s.row_tile != y->s.row_tile) return x->s.row_tile < y->s.row_tile ? -1 : 1;
+    return x->s.col_tile < y->s.col_tile ? -1 : x->s.col_tile > y->s.col_tile;
+}
+
+static int64_t whole(double value) {
+    return (int64_t)MIN(value, 9e18);
+}
+
+static const IrAttr *describe(IrModule *m, const Target *t, const Candidate *c) {
+    double bytes = 0;
+    for (int i = COST_L2; i < NUM_COST_LEVELS; i++) bytes += c->work.bytes[i];
+    IrNamedAttr entries[] = {
+        {ir_intern(m, "bound"), ir_attr_string(m, c->cost.bound)},
+        {ir_intern(m, "bytes"), ir_attr_i64(m, whole(bytes))},
+        {ir_intern(m, "clocks"), ir_attr_i64(m, whole(c->cost.clocks))},
+        {ir_intern(m, "col_tile"), ir_attr_i64(m, c->s.col_tile)},
+        {ir_intern(m, "fits"),
+         ir_attr_string(m, cost_level_name(cost_fit(t, c->work.working_bytes, 1)))},
+        {ir_intern(m, "lanes"), ir_attr_i64(m, c->s.lanes)},
+        {ir_intern(m, "registers"), ir_attr_i64(m, (int64_t)c->work.live_vectors)},
+        {ir_intern(m, "row_tile"), ir_attr_i64(m, c->s.row_tile)},
+    };
+    return ir_attr_dict(m, ARRAY_LEN(entries), entries);
+}
+
+static Status schedule_kernel(Scheduler *sch, IrOp *func, const char *kind) {
+    IrOp *kernel = ir_symbol_find(sch->scratch, ir_symbol_name(func));
+    const KernelUse *use = kernel_uses_find(&sch->uses, ir_symbol_name(func));
+    KernelUse unknown = {0}; // called by no entry: every loop counts as one turn
+    for (int i = 0; i < KERNEL_MAX_ARGS; i++) unknown.scalars[i] = INT64_MIN;
+    list_candidates(sch, func, kind);
+    size_t num = 0;
+    for (size_t i = 0; i < sch->num_candidates; i++) {
+        Candidate c = sch->candidates[i];
+        if (kernel && weigh(sch, kernel, use ? use : &unknown, &c)) sch->candidates[num++] = c;
+    }
+    if (num == 0) { // vectorize says why
+        schedule_write(sch->m, func, &sch->candidates[0].s);
+        return STATUS_OK;
+    }
+    qsort(sch->candidates, num, sizeof *sch->candidates, by_clocks);
+    schedule_write(sch->m, func, &sch->candidates[0].s);
+    const IrAttr *records[MAX_CANDIDATES];
+    for (size_t i = 0; i < num; i++)
+        records[i] = describe(sch->m, &sch->target, &sch->candidates[i]);
+    ir_op_set_attr(sch->m, func, "ingot.candidates", ir_attr_array(sch->m, num, records));
+    return STATUS_OK;
 }
 
 Status pass_loop_schedule(IrModule *m, DiagSink *sink) {
-    CpuLevel level;
-    TRY(pass_target_read(m, sink, &level));
-    bool is_wide = cpu_level_info(level)->required & CPU_HAS_AVX512;
-    FOR_EACH_OP(func, ir_module_body(m)) {
-        const IrAttr *kind = func->kind == IR_FUNC_FUNC ? ir_op_attr(func, "ingot.kernel") : NULL;
-        if (!kind) continue;
-        Schedule s = {.lanes = is_wide ? 16 : 8, .col_tile = 1};
-        const IrType *first = ir_func_body(func)->args[0]->type;
-        if (str_equal(kind->str, "matmul")) {
-            s.row_tile = MIN(rows_of(func), is_wide ? WIDE_ROWS : NARROW_ROWS);
-            if (s.row_tile == 1) s.col_tile = is_wide ? WIDE_STREAMS : NARROW_STREAMS;
-        } else if (str_equal(kind->str, "attention")) {
-            bool is_whole = first->shape[first->rank - 1] % ATTENTION_LANES == 0;
-            s.lanes = is_whole ? ATTENTION_LANES : ATTENTION_LANES / 2;
-            s.row_tile = is_wide ? ATTENTION_WIDE_ROWS : ATTENTION_NARROW_ROWS;
-        } else
-            continue;
-        if (!ir_op_attr(func, "ingot.schedule")) schedule_write(m, func, &s);
+    Scheduler *sch = base_alloc(1, sizeof *sch);
+    *sch = (Scheduler){.m = m};
+    Status status = pass_target_read(m, sink, &sch->level);
+    if (status == STATUS_OK) status = pass_machine_read(m, sch->level, sink, &sch->target);
+    PassConfig config = {.threads = 1};
+    if (status == STATUS_OK && ir_op_attr(m->op, "ingot.config"))
+        status = pass_config_read(m, sink, &config);
+    if (status == STATUS_OK) {
+        sch->scratch = ir_module_clone(m);
+        sch->units = config.threads;
+        // Half of the context behind: what decoding meets on average.
+        kernel_uses_collect(sch->scratch, config.page_len_tokens * config.max_pages / 2,
+                            &sch->uses);
+        FOR_EACH_OP(func, ir_module_body(m)) {
+            const IrAttr *kind =
+                func->kind == IR_FUNC_FUNC ? ir_op_attr(func, "ingot.kernel") : NULL;
+            bool is_wanted = kind && kind->kind == IR_ATTR_STRING &&
+                             (str_equal(kind->str, "matmul") || str_equal(kind->str, "attention"));
+            if (is_wanted && !ir_op_attr(func, "ingot.schedule") && status == STATUS_OK)
+                status = schedule_kernel(sch, func, kind->str);
+        }
+        kernel_uses_deinit(&sch->uses);
+        ir_module_destroy(sch->scratch);
     }
-    return STATUS_OK;
+    free(sch);
+    return status;
 }

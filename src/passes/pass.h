@@ -8,6 +8,7 @@
 #include "abi/cpu.h"
 #include "base/diag.h"
 #include "ir/ir.h"
+#include "target/target.h"
 
 typedef enum PassFact {
 #define FACT(id, name, meaning) FACT_##id,
@@ -95,6 +96,12 @@ Status pass_config_read(const IrModule *m, DiagSink *sink, PassConfig *out_confi
 
 // CPU level a module is being compiled for: module attribute `ingot.target` = level name.
 Status pass_target_read(const IrModule *m, DiagSink *sink, CpuLevel *out_level) MUST_USE;
+
+// The machine it is compiled for: module attribute `ingot.machine`, its numbers by path. Without
+// it, the least machine of the level.
+Status pass_machine_read(const IrModule *m, CpuLevel level, DiagSink *sink,
+                         Target *out_target) MUST_USE;
+void pass_machine_write(IrModule *m, const Target *target);
 
 #define PASS(id, name, level, needs, establishes, destroys, results, doc)                          \
     Status pass_##id(IrModule *m, DiagSink *sink) MUST_USE;

@@ -138,8 +138,8 @@ bool schedule_read(const IrOp *kernel, Schedule *out_s) {
     return true;
 }
 
-static Status vectorize_kernel(IrModule *m, IrOp *kernel, const char *kind, CpuLevel level,
-                               DiagSink *sink) {
+Status vectorize_kernel(IrModule *m, IrOp *kernel, CpuLevel level, DiagSink *sink) {
+    const char *kind = ir_op_attr(kernel, "ingot.kernel")->str;
     Vectorizer v = {.m = m,
                     .sink = sink,
                     .level = level,
@@ -169,7 +169,7 @@ Status pass_vectorize(IrModule *m, DiagSink *sink) {
             kind && ir_op_attr(func, "ingot.primitive") && !ir_op_attr(func, "ingot.schedule");
         if (is_done) continue;
         if (kind && (str_equal(kind->str, "matmul") || str_equal(kind->str, "attention")))
-            TRY(vectorize_kernel(m, func, kind->str, level, sink));
+            TRY(vectorize_kernel(m, func, level, sink));
     }
     TRY(pass_lower_linalg(m, sink));
     primitive_mark(m, level);

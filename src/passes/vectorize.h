@@ -45,6 +45,9 @@ IrValue *vec_tile_end(const Vectorizer *v);
 // Number of valid rows: the index argument named by position from the last before the tile range.
 IrValue *vec_num_valid(const Vectorizer *v);
 
+// Turns one kernel with an ingot.schedule into loops and vectors: what the pass does to each, and
+// loop-schedule to a copy for every candidate.
+Status vectorize_kernel(IrModule *m, IrOp *kernel, CpuLevel level, DiagSink *sink) MUST_USE;
 Status vectorize_matmul(Vectorizer *v) MUST_USE;
 Status vectorize_attention(Vectorizer *v) MUST_USE;
 

@@ -139,9 +139,36 @@ static void test_constants_at_level_2(void **state) {
     tiny_chain_close(&chain);
 }
 
+// The schedule of a matrix product with one row, or with the most rows in registers.
+static Schedule schedule_of(IrModule *m, bool is_single_row) {
+    Schedule best = {.row_tile = 1}, s;
+    FOR_EACH_OP(op, ir_module_body(m)) {
+        const IrAttr *kind = ir_op_attr(op, "ingot.kernel");
+        if (!kind || !str_equal(kind->str, "matmul") || !schedule_read(op, &s)) continue;
+        if (is_single_row ? s.row_tile == 1 : s.row_tile > best.row_tile) best = s;
+    }
+    assert_int_equal(best.row_tile == 1, is_single_row);
+    assert_true(best.lanes > 0);
+    return best;
+}
+
+static void put_schedule(char *out, size_t len, const Schedule *s) {
+    snprintf(out, len,
+             "ingot.schedule = {col_tile = %d : i64, lanes = %d : i64, row_tile = %d : i64}",
+             (int)s->col_tile, (int)s->lanes, (int)s->row_tile);
+}
+
 // Another number of rows in registers, or of weight streams, is other code with the same answers.
-static void check_schedule_edit(TinyChain *chain, const char *from, const char *to) {
+static void check_schedule_edit(TinyChain *chain, bool is_single_row) {
     IrModule *m = tiny_chain_module(chain, PASS_plan_memory, level_name);
+    char from[128], to[128];
+    Schedule s = schedule_of(m, is_single_row);
+    put_schedule(from, sizeof from, &s);
+    if (is_single_row)
+        s.col_tile++;
+    else
+        s.row_tile--;
+    put_schedule(to, sizeof to, &s);
     IrModule *edited = edit(chain, m, from, to);
     static Answer before, after;
     execute(chain, m, &before);
@@ -168,8 +195,8 @@ static void test_schedule(void **state) {
     (void)state;
     TinyChain chain = {.model = {.matrix_format = QUANT_Q4_0}, .activations = "int8"};
     open_model(&chain);
-    check_schedule_edit(&chain, "row_tile = 5 ", "row_tile = 3 ");
-    check_schedule_edit(&chain, "col_tile = 2 ", "col_tile = 3 ");
+    check_schedule_edit(&chain, false);
+    check_schedule_edit(&chain, true);
     tiny_chain_close(&chain);
 }
 

@@ -171,7 +171,7 @@ def diag_problems():
         if "/diags/" not in path:
             continue
         for code in re.findall(r"^DIAG\((\w+),", read(path), flags=re.MULTILINE):
-            if not re.fullmatch(r"[RFTIPMBXSU]\d{4}", code):
+            if not re.fullmatch(r"[RFTIPMBHXSU]\d{4}", code):
                 yield f"{path}: code {code} is not a letter and four digits"
             if code in seen:
                 yield f"{path}: code {code} is also in {seen[code]}"

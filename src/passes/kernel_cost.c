@@ -1,0 +1,304 @@
+// Counts operations and bytes of a vectorised kernel; see kernel_cost.h. How often each loop runs
+// is found first; everything else follows from it.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "passes/kernel_count.h"
+#include "passes/kernel_eval.h"
+
+// Iterations followed one by one per loop, and blocks visited in all.
+enum { MAX_FOLLOWED = 512, MAX_BLOCK_VISITS = 1 << 18, MAX_CHAIN_ARGS = 4 };
+
+static int64_t trips_of(const KernelCount *c, const IrOp *loop, int64_t *out_first,
+                        int64_t *out_step) {
+    int64_t first, end, step;
+    if (!eval_value(&c->eval, ir_op_operand(loop, 0), &first) ||
+        !eval_value(&c->eval, ir_op_operand(loop, 1), &end) ||
+        !eval_value(&c->eval, ir_op_operand(loop, 2), &step) || step <= 0)
+        return 1;
+    *out_first = first;
+    *out_step = step;
+    return end > first ? (end - first - 1) / step + 1 : 0;
+}
+
+// Does v depend on `on` (within the function, through loads too)?
+static bool depends_within(const IrValue *v, const IrValue *on, int *visits) {
+    if (v == on) return true;
+    if (!v->def_op || ++*visits > 256) return false;
+    for (uint32_t i = 0; i < v->def_op->num_operands; i++)
+        if (depends_within(ir_op_operand(v->def_op, i), on, visits)) return true;
+    return false;
+}
+
+bool kernel_value_depends(const IrValue *v, const IrValue *on) {
+    int visits = 0;
+    return depends_within(v, on, &visits);
+}
+
+// Does the control flow inside `block` depend on iv?
+static bool steers(const IrBlock *block, const IrValue *iv) {
+    FOR_EACH_OP(op, block) {
+        uint32_t num = op->kind == IR_SCF_FOR ? 3 : op->kind == IR_SCF_IF ? 1 : 0;
+        for (uint32_t i = 0; i < num; i++)
+            if (kernel_value_depends(ir_op_operand(op, i), iv)) return true;
+        for (uint32_t r = 0; r < op->num_regions; r++)
+            if (ir_op_block(op, r) && steers(ir_op_block(op, r), iv)) return true;
+    }
+    return false;
+}
+
+static void count_times(KernelCount *c, const IrBlock *block, double weight);
+
+static void count_for(KernelCount *c, const IrOp *loop, double weight) {
+    int64_t first = 0, step = 1, trips = trips_of(c, loop, &first, &step);
+    c->entries[loop->index] += weight;
+    c->times[loop->index] += weight * (double)trips;
+    const IrBlock *body = ir_op_block(loop, 0);
+    const IrValue *iv = body->args[0];
+    if (trips == 0) return;
+    uint8_t *steered = &c->steered[loop->index];
+    if (!*steered) *steered = steers(body, iv) ? 2 : 1;
+    int64_t num =
+        *steered == 2 && c->num_visits < MAX_BLOCK_VISITS ? MIN(trips, (int64_t)MAX_FOLLOWED) : 1;
+    for (int64_t i = 0; i < num; i++) {
+        eval_set(&c->eval, iv, first + i * trips / num * step);
+        count_times(c, body, weight * (double)trips / (double)num);
+    }
+    eval_forget(&c->eval, iv);
+}
+
+static void count_if(KernelCount *c, const IrOp *op, double weight) {
+    int64_t truth;
+    bool is_known = eval_value(&c->eval, ir_op_operand(op, 0), &truth);
+    for (uint32_t r = 0; r < op->num_regions; r++) {
+        double share = !is_known ? 0.5 : (truth != 0) == (r == 0) ? 1 : 0;
+        if (ir_op_block(op, r) && share > 0) count_times(c, ir_op_block(op, r), weight * share);
+        if (r < 2) c->branch_times[2 * op->index + r] += weight * share;
+    }
+}
+
+static void count_times(KernelCount *c, const IrBlock *block, double weight) {
+    c->num_visits++;
+    FOR_EACH_OP(op, block) {
+        if (op->kind == IR_SCF_FOR)
+            count_for(c, op, weight);
+        else if (op->kind == IR_SCF_IF)
+            count_if(c, op, weight);
+    }
+}
+
+double kernel_block_times(const KernelCount *c, const IrBlock *block) {
+    const IrOp *parent = ir_block_parent(block);
+    if (parent->kind == IR_SCF_FOR) return c->times[parent->index];
+    if (parent->kind == IR_SCF_IF)
+        return c->branch_times[2 * parent->index + (block->region != &parent->regions[0])];
+    return 1;
+}
+
+// ---------------------------------------------------------------- one operation
+
+static double num_vectors(const KernelCount *c, const IrType *t) {
+    if (t->kind != IR_TYPE_VECTOR) return 1;
+    double bytes = (double)ir_type_num_elems(t) * (double)ir_type_bits(t->elem) / 8;
+    return ceil(bytes / target_number_or(c->target, TARGET_VECTOR_BYTES, 16));
+}
+
+// Comes from memory at the size of one element: the instruction that uses it can broadcast it.
+static bool is_loaded_scalar(const IrValue *v) {
+    const IrOp *op = v->def_op;
+    while (op && (op->kind == IR_VECTOR_EXTRACT || op->kind == IR_VECTOR_BITCAST ||
+                  op->kind == IR_ARITH_BITCAST))
+        op = ir_op_operand(op, 0)->def_op;
+    return op && (op->kind == IR_MEMREF_LOAD ||
+                  (op->kind == IR_VECTOR_LOAD && ir_type_num_elems(op->results[0].type) <= 4));
+}
+
+static void count_cast(const KernelCount *c, const IrOp *op, double *ops) {
+    const IrType *from = ir_op_operand(op, 0)->type, *to = op->results[0].type;
+    bool is_float = ir_type_is_float(ir_type_elem(from)) || ir_type_is_float(ir_type_elem(to));
+    if (to->kind != IR_TYPE_VECTOR && !is_float) {
+        ops[COST_SCALAR] += to->kind != IR_TYPE_INDEX && from->kind != IR_TYPE_INDEX;
+        return;
+    }
+    double n = MAX(num_vectors(c, from), num_vectors(c, to));
+    ops[COST_VECTOR] += op->kind == IR_ARITH_EXTF || op->kind == IR_ARITH_TRUNCF ? 2 * n : n;
+}
+
+static void count_vector_op(const KernelCount *c, const IrOp *op, double *ops) {
+    const IrValue *source = op->num_operands ? ir_op_operand(op, 0) : NULL;
+    switch (op->kind) {
+    case IR_VECTOR_BROADCAST:
+        if (!is_loaded_scalar(source) && !ir_value_constant(source))
+            ops[COST_VECTOR] += num_vectors(c, op->results[0].type);
+        return;
+    case IR_VECTOR_EXTRACT: ops[COST_VECTOR] += !is_loaded_scalar(&op->results[0]); return;
+    case IR_VECTOR_REDUCTION: // by halves: a shuffle and an operation each
+        ops[COST_VECTOR] += 2 * log2((double)ir_type_num_elems(source->type));
+        return;
+    case IR_VECTOR_INSERT:
+    case IR_VECTOR_SHUFFLE:
+    case IR_VECTOR_INTERLEAVE:
+    case IR_VECTOR_FROM_ELEMENTS: ops[COST_VECTOR] += num_vectors(c, op->results[0].type); return;
+    default: return; // bitcasts and the like are no instructions
+    }
+}
+
+static void count_elementwise(const KernelCount *c, const IrOp *op, double *ops) {
+    const IrType *t = op->results[0].type;
+    double n = num_vectors(
+        c, op->kind == IR_ARITH_CMPF || op->kind == IR_ARITH_CMPI ? ir_op_operand(op, 0)->type : t);
+    if (ir_op_info(op->kind)->traits & IR_CAST) {
+        count_cast(c, op, ops);
+        return;
+    }
+    switch (op->kind) {
+    case IR_ARITH_DIVF:
+    case IR_MATH_SQRT: ops[COST_DIVIDE] += n; return;
+    case IR_MATH_RSQRT: ops[COST_DIVIDE] += 2 * n; return;
+    case IR_MATH_EXP:
+    case IR_MATH_LOG:
+    case IR_MATH_TANH:
+    case IR_MATH_ERF:
+    case IR_MATH_SIN:
+    case IR_MATH_COS:
+        ops[COST_FLOAT] += n * target_number_or(c->target, TARGET_COST_EXP, 16);
+        return;
+    case IR_ARITH_SELECT: ops[t->kind == IR_TYPE_VECTOR ? COST_VECTOR : COST_SCALAR] += n; return;
+    default: break;
+    }
+    if (ir_type_is_float(ir_type_elem(t)) || op->kind == IR_ARITH_CMPF)
+        ops[COST_FLOAT] += n;
+    else if (t->kind == IR_TYPE_VECTOR)
+        ops[COST_VECTOR] += n;
+    else // index arithmetic becomes addresses
+        ops[COST_SCALAR] += t->kind != IR_TYPE_INDEX;
+}
+
+static void count_op(const KernelCount *c, const IrOp *op, double *ops) {
+    const IrType *stored;
+    switch (op->kind) {
+    case IR_ARITH_CONSTANT: return;
+    case IR_VECTOR_FMA: ops[COST_FLOAT] += num_vectors(c, op->results[0].type); return;
+    case IR_LLVM_CALL_INTRINSIC:
+        ops[strstr(ir_op_attr(op, "intrin")->str, "vpdp") ? COST_DOT : COST_VECTOR] +=
+            num_vectors(c, op->results[0].type);
+        return;
+    case IR_MEMREF_LOAD:
+    case IR_VECTOR_LOAD:
+    case IR_VECTOR_MASKEDLOAD:
+    case IR_VECTOR_TRANSFER_READ: ops[COST_LOAD] += num_vectors(c, op->results[0].type); return;
+    case IR_MEMREF_STORE:
+    case IR_VECTOR_STORE:
+    case IR_VECTOR_TRANSFER_WRITE:
+        ops[COST_STORE] += num_vectors(c, ir_op_operand(op, 0)->type);
+        return;
+    case IR_VECTOR_MASKEDSTORE: ops[COST_STORE] += 1; return;
+    case IR_MEMREF_COPY: // element by element
+        stored = ir_op_operand(op, 0)->type;
+        ops[COST_LOAD] += ir_type_is_static(stored) ? (double)ir_type_num_elems(stored) : 1;
+        ops[COST_STORE] += ir_type_is_static(stored) ? (double)ir_type_num_elems(stored) : 1;
+        return;
+    default: break;
+    }
+    if (op->num_results == 1 && ir_op_info(op->kind)->traits & IR_ELEMENTWISE)
+        count_elementwise(c, op, ops);
+    else if (str_has_prefix(ir_op_info(op->kind)->name, "vector."))
+        count_vector_op(c, op, ops);
+}
+
+// ---------------------------------------------------------------- one block
+
+static double latency_of(const KernelCount *c, const IrOp *op) {
+    double ops[NUM_COST_OPS] = {0};
+    count_op(c, op, ops);
+    if (ops[COST_DOT] > 0) return c->target->numbers[TARGET_LATENCY_DOT];
+    if (ops[COST_FLOAT] > 0)
+        return c->target->numbers[TARGET_LATENCY_FMA] * ceil(ops[COST_FLOAT] / 4);
+    return ops[COST_VECTOR] > 0;
+}
+
+// The longest way from a value carried into the loop to the one carried out of it. Rows of a tile
+// are alike, so the first few tell.
+static double chain_of(KernelCount *c, const IrOp *loop) {
+    const IrBlock *body = ir_op_block(loop, 0);
+    const IrOp *yield = ir_block_terminator(body);
+    double longest = 0, *way = c->way;
+    for (uint32_t i = 1; i < body->num_args && i <= MAX_CHAIN_ARGS; i++) {
+        const IrValue *end = ir_op_operand(yield, i - 1);
+        way[body->args[i]->index] = 1e-9; // reached
+        FOR_EACH_OP(op, body) {
+            double most = 0;
+            for (uint32_t k = 0; k < op->num_operands; k++)
+                most = MAX(most, way[ir_op_operand(op, k)->index]);
+            if (most > 0 && op->num_results == 1)
+                way[op->results[0].index] = most + latency_of(c, op);
+        }
+        longest = MAX(longest, way[end->index]);
+        way[body->args[i]->index] = 0;
+        FOR_EACH_OP(op, body) if (op->num_results == 1) way[op->results[0].index] = 0;
+    }
+    return longest;
+}
+
+static bool has_regions(const IrBlock *block) {
+    FOR_EACH_OP(op, block) if (op->num_regions) return true;
+    return false;
+}
+
+static void count_block(KernelCount *c, const IrBlock *block) {
+    CostBlock b = {.times = kernel_block_times(c, block)};
+    const IrOp *parent = ir_block_parent(block);
+    FOR_EACH_OP(op, block) {
+        count_op(c, op, b.ops);
+        for (uint32_t r = 0; r < op->num_regions; r++)
+            if (ir_op_block(op, r)) count_block(c, ir_op_block(op, r));
+    }
+    if (b.times <= 0) return;
+    if (parent->kind == IR_SCF_FOR) {
+        b.ops[COST_SCALAR] += 2; // count and compare
+        if (!has_regions(block)) {
+            b.chain_clocks = chain_of(c, parent);
+            kernel_count_registers(c, block, &b);
+        }
+    }
+    for (int i = 0; i < NUM_COST_OPS; i++) c->work->ops[i] += b.times * b.ops[i];
+    c->work->live_vectors = MAX(c->work->live_vectors, b.live_vectors);
+    c->work->compute_clocks += cost_block_clocks(c->target, &b);
+}
+
+static CostClass class_of(const IrOp *kernel) {
+    const IrAttr *kind = ir_op_attr(kernel, "ingot.kernel");
+    for (int class = 0; class < NUM_COST_CLASSES; class ++)
+        if (kind && kind->kind == IR_ATTR_STRING &&
+            str_equal(kind->str, cost_class_name((CostClass) class)))
+            return (CostClass) class;
+    return COST_ROWS;
+}
+
+void kernel_work_count(IrModule *m, const IrOp *kernel, const KernelUse *use,
+                       const KernelUses *uses, const Target *target, CostWork *out_work) {
+    *out_work = (CostWork){.class = class_of(kernel)};
+    KernelCount c = {.m = m, .kernel = kernel, .target = target, .work = out_work};
+    eval_init(&c.eval, m->num_values);
+    c.times = base_alloc(MAX(m->num_ops, 1u), sizeof *c.times);
+    c.entries = base_alloc(MAX(m->num_ops, 1u), sizeof *c.entries);
+    c.branch_times = base_alloc(2 * (size_t)MAX(m->num_ops, 1u), sizeof *c.branch_times);
+    c.steered = base_alloc(MAX(m->num_ops, 1u), 1);
+    c.way = base_alloc(MAX(m->num_values, 1u), sizeof *c.way);
+    IrBlock *body = ir_func_body(kernel);
+    for (uint32_t i = 0; i < body->num_args && i < KERNEL_MAX_ARGS; i++)
+        if (use->scalars[i] != INT64_MIN) eval_set(&c.eval, body->args[i], use->scalars[i]);
+    count_times(&c, body, 1);
+    count_block(&c, body);
+    kernel_count_bytes(&c, use, uses);
+    int64_t tiles;
+    if (body->num_args && eval_value(&c.eval, body->args[body->num_args - 1], &tiles))
+        out_work->max_units = (double)MAX(tiles, 1);
+    eval_deinit(&c.eval);
+    free(c.times);
+    free(c.entries);
+    free(c.branch_times);
+    free(c.steered);
+    free(c.way);
+}

@@ -1,0 +1,30 @@
+// Shared by the files that count a kernel; see kernel_cost.h.
+#ifndef INGOT_PASSES_KERNEL_COUNT_H
+#define INGOT_PASSES_KERNEL_COUNT_H
+
+#include "passes/kernel_eval.h"
+
+typedef struct KernelCount {
+    IrModule *m;
+    const IrOp *kernel;
+    const Target *target;
+    CostWork *work;
+    Eval eval;
+    double *times, *entries; // by number of a loop op: runs of its body, of the loop
+    double *branch_times;    // by twice the number of an scf.if, plus the branch
+    uint8_t *steered;        // of a loop: 1 no loop inside depends on it, 2 one does
+    double *way;             // by value number, scratch
+    uint32_t num_visits;
+} KernelCount;
+
+// How often a block runs in one call.
+double kernel_block_times(const KernelCount *c, const IrBlock *block);
+bool kernel_value_depends(const IrValue *v, const IrValue *on);
+// Gives the values of a block without regions to the machine's vector registers, the one used last
+// giving way: most in use at once, and what has to be loaded and stored for want of room.
+void kernel_count_registers(const KernelCount *c, const IrBlock *block, CostBlock *out_block);
+// Bytes by the level they come from: what is used for the first time comes from where the buffer
+// lies, what a loop uses again from the nearest level that holds all that the loop touches.
+void kernel_count_bytes(KernelCount *c, const KernelUse *use, const KernelUses *uses);
+
+#endif
