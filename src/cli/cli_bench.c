@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/bench_predicted.h"
 #include "cli/loaded_model.h"
 
 typedef struct BenchRun {
@@ -93,7 +94,8 @@ static void put_speed_json(JsonWriter *json, const char *key, Spread spread) {
     json_put_real(json, name, spread.max);
 }
 
-static void put_json(const BenchPlan *plan, const BenchRun *runs, uint32_t threads, double load) {
+static void put_json(const BenchPlan *plan, const BenchRun *runs, uint32_t threads, double load,
+                     const PredictedRows *predicted) {
     size_t n = plan->num_runs;
     StrBuf out = {0};
     JsonWriter json = {.out = &out};
@@ -121,6 +123,7 @@ static void put_json(const BenchPlan *plan, const BenchRun *runs, uint32_t threa
         json_end_object(&json);
     }
     json_end_array(&json);
+    bench_predicted_put_json(predicted, &json);
     json_end_object(&json);
     put_document(&out);
 }
@@ -148,7 +151,7 @@ static void put_row(StrBuf *out, const char *what, uint64_t tokens, uint64_t dep
 }
 
 static void put_markdown(const char *path, const BenchPlan *plan, const BenchRun *runs,
-                         uint32_t threads) {
+                         uint32_t threads, const PredictedRows *predicted) {
     StrBuf out = {0};
     size_t n = plan->num_runs;
     char text[32];
@@ -163,6 +166,7 @@ static void put_markdown(const char *path, const BenchPlan *plan, const BenchRun
     Spread start = spread_of(runs, n, offsetof(BenchRun, start_ns), 0);
     strbuf_printf(&out, "\nstart %.0f ms (from open to ready), peak memory %s bytes\n",
                   start.median * 1e-6, grouped(peak_rss_bytes(), text));
+    bench_predicted_put_text(predicted, &out);
     put_document(&out);
 }
 
@@ -193,14 +197,20 @@ Status verb_BENCH(Cli *cli) {
     double load = load_average();
     if (load > 0.5 && !cli->is_quiet)
         fprintf(stderr, "ingot: note: other programs are running (load average %.2f)\n", load);
-    Model model;
-    TRY(model_open(cli, path, &model));
-    uint32_t threads = model.info.num_threads;
-    model_close(&model);
     BenchRun *runs = base_alloc(plan.num_runs, sizeof *runs);
+    PredictedRows predicted = {0};
     Status status = measure_all(cli, path, &plan, runs);
-    if (status == STATUS_OK && cli->is_json) put_json(&plan, runs, threads, load);
-    if (status == STATUS_OK && !cli->is_json) put_markdown(path, &plan, runs, threads);
+    Model model;
+    if (status == STATUS_OK) status = model_open(cli, path, &model);
+    if (status == STATUS_OK) {
+        uint32_t threads = model.info.num_threads;
+        status = bench_predicted(cli, &model, plan.depth, &predicted);
+        model_close(&model);
+        if (status == STATUS_OK && cli->is_json) put_json(&plan, runs, threads, load, &predicted);
+        if (status == STATUS_OK && !cli->is_json)
+            put_markdown(path, &plan, runs, threads, &predicted);
+        bench_predicted_deinit(&predicted);
+    }
     free(runs);
     return status;
 }

@@ -118,8 +118,10 @@ static void put_json(const CompileReport *report) {
     for (size_t i = 0; i < report->num_levels; i++)
         json_put_string(&json, NULL, cpu_level_info(report->levels[i])->name);
     json_end_array(&json);
+    json_put_string(&json, "target", report->target);
     MemoryTable memory = memory_of(report);
     memory_table_put_json(&memory, &json);
+    json_put_raw(&json, "predicted", report->predicted);
     put_kernels_json(&json, report);
     json_put_uint(&json, "artifact_bytes", report->artifact_bytes);
     if (report->disabled)
@@ -132,20 +134,32 @@ static void put_json(const CompileReport *report) {
     put_document(&out);
 }
 
+static void put_entries(const CompileReport *report, StrBuf *out) {
+    strbuf_printf(out, "\nentries, with the time predicted on %s, empty to full context\n",
+                  report->target);
+    for (size_t i = 0; i < report->num_entries; i++) {
+        const CompileEntry *e = &report->entries[i];
+        strbuf_printf(out, "  %-22s up to %u tokens, %u steps, %u barriers: %.3f to %.3f ms",
+                      e->name, e->bucket_tokens, e->num_steps, e->num_barriers, e->all_ns[0] * 1e-6,
+                      e->all_ns[1] * 1e-6);
+        if (report->threads > 1 && report->num_levels)
+            strbuf_printf(out, " (one thread %.3f to %.3f ms)", e->one_ns[0] * 1e-6,
+                          e->one_ns[1] * 1e-6);
+        strbuf_putc(out, '\n');
+    }
+}
+
 static void put_text(const CompileReport *report) {
     StrBuf out = {0};
-    strbuf_printf(&out, "%s: context %u tokens, up to %u threads, cpu", report->model_name,
-                  report->context_len_tokens, report->threads);
+    strbuf_printf(&out, "%s: target %s, context %u tokens, up to %u threads", report->model_name,
+                  report->target, report->context_len_tokens, report->threads);
+    if (report->num_levels) strbuf_puts(&out, ", cpu");
     for (size_t i = 0; i < report->num_levels; i++)
         strbuf_printf(&out, " %s", cpu_level_info(report->levels[i])->name);
     strbuf_putc(&out, '\n');
     MemoryTable memory = memory_of(report);
     memory_table_put_text(&memory, &out);
-    strbuf_puts(&out, "\nentries\n");
-    for (size_t i = 0; i < report->num_entries; i++)
-        strbuf_printf(&out, "  %-22s up to %u tokens, %u steps, %u barriers\n",
-                      report->entries[i].name, report->entries[i].bucket_tokens,
-                      report->entries[i].num_steps, report->entries[i].num_barriers);
+    put_entries(report, &out);
     strbuf_printf(&out, "\nkernels: %zu\n", report->num_kernels);
     for (size_t i = 0; i < report->num_kernels; i++)
         strbuf_printf(&out, "  %-40s %-28s %8" PRIu64 " bytes of code\n", report->kernels[i].name,
@@ -188,12 +202,16 @@ Status verb_COMPILE(Cli *cli) {
     bool is_list;
     TRY(put_lists(cli, &is_list));
     if (is_list) return STATUS_OK;
-    TRY(check_positional(cli, 1, 1, "a recipe"));
+    const char *recipe = args_text(args, OPT_RECIPE, NULL);
+    TRY(check_positional(cli, recipe ? 0 : 1, recipe ? 0 : 1, "a recipe"));
+    if (!recipe) recipe = args->positional[0];
     TRY(check_dump_options(cli));
     TRY(make_dump_dir(cli, args_text(args, OPT_DUMP_DIR, NULL)));
     StrBuf ir = {0};
     CompileOptions options = {
-        .recipe_path = args->positional[0],
+        .recipe_path = recipe,
+        .target = args_text(args, OPT_TARGET, NULL),
+        .target_file = args_text(args, OPT_TARGET_FILE, NULL),
         .model_path = args_text(args, OPT_MODEL, NULL),
         .out_path = args_text(args, OPT_OUTPUT, NULL),
         .is_dry_run = args_has(args, OPT_DRY_RUN),

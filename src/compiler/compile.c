@@ -11,6 +11,7 @@
 #include "compiler/manifest.h"
 #include "compiler/pipeline.h"
 #include "compiler/plan_build.h"
+#include "compiler/predict.h"
 #include "compiler/resume.h"
 #include "compiler/set_by.h"
 #include "compiler/validate_native.h"
@@ -34,7 +35,9 @@ typedef struct Compilation {
     CodegenImage inits, code[NUM_CPU_LEVELS];
     CpuLevel levels[NUM_CPU_LEVELS];
     uint32_t num_levels;
-    StrBuf tokenizer, manifest;
+    Target machine; // of the target file, or of the recipe's target
+    bool has_machine;
+    StrBuf tokenizer, manifest, predicted;
     Explain explain;
 } Compilation;
 
@@ -75,7 +78,46 @@ static Status open_inputs(Compilation *c) {
     return gguf_open(model, c->sink, &c->gguf);
 }
 
+// Machines no code is made for are planned, not compiled.
+static bool has_backend(const Compilation *c) {
+    return !c->has_machine || c->machine.has_cpu_level;
+}
+
+static Status choose_target(Compilation *c) {
+    const CompileOptions *o = c->options;
+    Recipe *recipe = c->recipe;
+    if (o->target) {
+        TRY(recipe_select_target(recipe, o->target, c->sink));
+    } else if (recipe->num_targets > 1) {
+        bool is_plan = !writes_artifact(c) && !o->emit_ir_level;
+        diag_report(c->sink, is_plan ? DIAG_WARNING : DIAG_ERROR, DIAG_H0012,
+                    (DiagSpan){.file = recipe->path}, "the recipe lists %u targets; %s",
+                    recipe->num_targets,
+                    is_plan ? "the first is planned" : "an artifact is made for one");
+        StrBuf names = {0};
+        for (uint32_t i = 0; i < recipe->num_targets; i++)
+            strbuf_printf(&names, "%s%s", i ? ", " : "", recipe_target_name(&recipe->targets[i]));
+        diag_write(c->sink, "--target=NAME with one of %s", names.data);
+        strbuf_deinit(&names);
+        if (!is_plan) return STATUS_INVALID;
+    }
+    c->has_machine = recipe->target.has_machine;
+    c->machine = recipe->target.machine;
+    if (o->target_file) {
+        TRY(target_load(o->target_file, c->sink, &c->machine));
+        c->has_machine = true;
+    }
+    if (has_backend(c) || (!writes_artifact(c) && !o->emit_ir_level)) return STATUS_OK;
+    Status status =
+        diag_error(c->sink, DIAG_H0007, recipe->target.span, "no backend makes code for %s (%s)",
+                   c->machine.name, c->machine.title);
+    (void)status;
+    diag_write(c->sink, "--dry-run, which plans and predicts, or a target with a CPU level");
+    return STATUS_ENVIRONMENT;
+}
+
 static Status choose_levels(Compilation *c) {
+    if (!has_backend(c)) return STATUS_OK;
     uint32_t mask = c->options->levels ? c->options->levels : c->recipe->target.levels;
     for (int i = 0; i < NUM_CPU_LEVELS; i++)
         if (mask >> i & 1) c->levels[c->num_levels++] = (CpuLevel)i;
@@ -117,6 +159,7 @@ static Status import_or_resume(Compilation *c) {
     }
     TRY(choose_threads(c));
     TRY(choose_levels(c));
+    if (!has_backend(c)) pass_machine_write(c->pipeline.m, &c->machine);
     return pass_config_read(c->pipeline.m, c->sink, &c->config);
 }
 
@@ -152,13 +195,58 @@ static bool is_init(const Compilation *c, const char *name) {
     return false;
 }
 
+// What the recipe says of a machine that has no name of its own.
+static void apply_numbers(const RecipeTarget *t, Target *target) {
+    if (t->has_machine) return;
+    if (t->core_count) target->numbers[TARGET_UNITS] = (double)t->core_count;
+    if (t->l2_cache_mb) target->numbers[TARGET_L2_BYTES] = (double)t->l2_cache_mb * (1 << 20);
+    if (t->mem_bandwidth_gbps) target->numbers[TARGET_MEM_RATE] = (double)t->mem_bandwidth_gbps;
+}
+
+static void predict(Compilation *c, IrModule *m, const Target *target, bool is_shown) {
+    Prediction p;
+    predict_module(m, target, &c->config, &c->plan.tables, &c->report->arena, &p);
+    strbuf_putc(&c->predicted, c->predicted.len ? ',' : '[');
+    predict_put_json(&p, &c->predicted);
+    if (!is_shown) return;
+    c->report->target = p.target;
+    c->report->entries = ARENA_ARRAY(&c->report->arena, CompileEntry, p.num_entries);
+    for (size_t e = 0; e < p.num_entries; e++) {
+        memcpy(c->report->entries[e].one_ns, p.entries[e].one_ns, sizeof p.entries[e].one_ns);
+        memcpy(c->report->entries[e].all_ns, p.entries[e].all_ns, sizeof p.entries[e].all_ns);
+    }
+}
+
+// Plans for a machine no code is made for.
+static Status plan_only(Compilation *c) {
+    IrModule *m = c->pipeline.m;
+    TRY(pipeline_run_until(&c->pipeline, PASS_vectorize, c->sink));
+    c->pipeline.planned = ir_module_clone(m);
+    TRY(weights_image_layout(c->pipeline.planned, c->sink, &c->image));
+    TRY(plan_build(c->pipeline.planned, &c->image, &c->config, c->sink, &c->plan));
+    c->has_plan = true;
+    predict(c, c->pipeline.planned, &c->machine, true);
+    return STATUS_OK;
+}
+
 static Status compile_level(Compilation *c, uint32_t i) {
     IrModule *m = ir_module_clone(c->pipeline.m);
     Pipeline one = c->pipeline;
     one.m = m;
     one.level_name = c->num_levels > 1 ? cpu_level_info(c->levels[i])->name : NULL;
     ir_op_set_attr(m, m->op, "ingot.target", ir_attr_string(m, cpu_level_info(c->levels[i])->name));
-    Status status = pipeline_run_until(&one, PASS_lower_target, c->sink);
+    Target target = {0};
+    Status status = STATUS_OK;
+    if (ir_op_attr(m->op, "ingot.machine")) {
+        status = pass_machine_read(m, c->levels[i], c->sink, &target);
+    } else {
+        status =
+            target_for_level(c->has_machine ? &c->machine : NULL, c->levels[i], c->sink, &target);
+        target.cpu_level = c->levels[i];
+        apply_numbers(&c->recipe->target, &target);
+        pass_machine_write(m, &target);
+    }
+    if (status == STATUS_OK) status = pipeline_run_until(&one, PASS_lower_target, c->sink);
     if (status == STATUS_OK && i == 0)
         explain_kernels(m, cpu_level_info(c->levels[i])->name, &c->explain);
     bool want_2 = c->options->emit_ir_level == 2, want_3 = c->options->emit_ir_level == 3;
@@ -168,6 +256,8 @@ static Status compile_level(Compilation *c, uint32_t i) {
         if (status == STATUS_OK) status = plan_build(m, &c->image, &c->config, c->sink, &c->plan);
         c->has_plan = status == STATUS_OK;
     }
+    if (status == STATUS_OK && !want_2 && !c->options->emit_ir_level)
+        predict(c, m, &target, i + 1 == c->num_levels);
     if (status == STATUS_OK && !want_2) status = pipeline_run_until(&one, NUM_PASSES, c->sink);
     if (status == STATUS_OK && i == 0 && want_3) ir_print(m, NULL, c->options->out_ir);
     if (status == STATUS_OK && !c->options->emit_ir_level) {
@@ -214,6 +304,7 @@ static Status run_passes(Compilation *c) {
     TRY(measure_all_passes(c));
     TRY(run_to_buffers(&c->pipeline, c->sink, &c->explain));
     c->report->cost = explain_cost(&c->explain);
+    if (!has_backend(c)) return plan_only(c);
     if (!c->options->emit_ir_level) TRY(compile_inits(c));
     uint32_t num = c->options->emit_ir_level ? 1 : c->num_levels;
     for (uint32_t i = 0; i < num; i++) TRY(compile_level(c, i));
@@ -402,18 +493,17 @@ static void fill_report(Compilation *c) {
         r->kernels[r->num_kernels++] =
             (CompileKernel){.name = arena_strdup(&r->arena, c->plan.kernel_names[k]),
                             .kind = arena_strdup(&r->arena, c->plan.kernel_kinds[k]),
-                            .code_bytes = t->kernel_code[k].len_bytes};
-    r->entries = ARENA_ARRAY(&r->arena, CompileEntry, t->num_entries);
+                            .code_bytes = c->num_levels ? t->kernel_code[k].len_bytes : 0};
     for (uint64_t e = 0; e < t->num_entries; e++) {
         const PlanEntry *entry = &t->entries[e];
         uint32_t barriers = 0;
         for (uint32_t s = 0; s < entry->num_steps; s++)
             barriers += t->steps[entry->first_step + s].needs_barrier;
-        r->entries[r->num_entries++] =
-            (CompileEntry){.name = arena_strdup(&r->arena, c->plan.strings.data + entry->name),
-                           .bucket_tokens = entry->bucket_tokens,
-                           .num_steps = entry->num_steps,
-                           .num_barriers = barriers};
+        CompileEntry *into = &r->entries[r->num_entries++]; // its times are already there
+        into->name = arena_strdup(&r->arena, c->plan.strings.data + entry->name);
+        into->bucket_tokens = entry->bucket_tokens;
+        into->num_steps = entry->num_steps;
+        into->num_barriers = barriers;
     }
     memcpy(r->levels, c->levels, sizeof r->levels);
     r->num_levels = c->num_levels;
@@ -427,6 +517,7 @@ static void fill_report(Compilation *c) {
 static Status compile_all(Compilation *c) {
     uint64_t started = now_ns(), ended;
     TRY(open_inputs(c));
+    TRY(choose_target(c));
     TRY(import_or_resume(c));
     c->report->model_name = arena_strdup(&c->report->arena, c->recipe->model_name);
     TRY(tokenizer_import(c->gguf, c->sink, &c->tokenizer));
@@ -447,6 +538,8 @@ static Status compile_all(Compilation *c) {
     explain_write(&c->explain, &explain);
     c->report->explain = arena_strndup(&c->report->arena, explain.data, explain.len);
     strbuf_deinit(&explain);
+    strbuf_putc(&c->predicted, ']');
+    c->report->predicted = arena_strdup(&c->report->arena, c->predicted.data);
     ManifestInputs inputs = {.recipe = c->recipe,
                              .explain = c->report->explain,
                              .recipe_path = c->options->recipe_path,
@@ -455,6 +548,8 @@ static Status compile_all(Compilation *c) {
                              .levels = c->levels,
                              .num_levels = c->num_levels,
                              .num_kernels = c->plan.tables.num_kernels,
+                             .target_file = c->options->target_file,
+                             .predicted = &c->predicted,
                              .hashes_model = writes_artifact(c)};
     TRY(manifest_build(&inputs, c->sink, &c->manifest));
     Section sections[ARTIFACT_MAX_SECTIONS];
@@ -513,6 +608,7 @@ Status compile_run(const CompileOptions *options, DiagSink *sink, CompileReport 
     strbuf_deinit(&c->tokenizer);
     strbuf_deinit(&c->manifest);
     explain_deinit(&c->explain);
+    strbuf_deinit(&c->predicted);
     free(c);
     return status;
 }

@@ -21,11 +21,13 @@ typedef void (*CompileProgress)(CompilePhase phase, uint64_t done, uint64_t tota
 
 typedef struct CompileOptions {
     const char *recipe_path;
-    const char *model_path; // overrides the recipe's; NULL: the recipe's
-    const char *out_path;   // NULL: nothing is written
-    bool is_dry_run;        // out_path is checked, and nothing written
-    uint32_t levels;        // bits 1 << CpuLevel; 0: those of the recipe
-    uint32_t threads;       // workers of the artifact; 0: the recipe's maximum. More: STATUS_LIMIT
+    const char *model_path;  // overrides the recipe's; NULL: the recipe's
+    const char *out_path;    // NULL: nothing is written
+    bool is_dry_run;         // out_path is checked, and nothing written
+    const char *target;      // which of the recipe's targets; NULL: the only one
+    const char *target_file; // a description of the machine, instead of the table's; NULL: none
+    uint32_t levels;         // bits 1 << CpuLevel; 0: those of the recipe
+    uint32_t threads;        // workers of the artifact; 0: the recipe's maximum. More: STATUS_LIMIT
     uint32_t compile_threads; // 0: what the process may use
     // Dumps, files NN-pass.mlir in dump_dir: a pass name or "all"; NULL: none.
     const char *dump_before, *dump_after, *dump_dir;
@@ -57,6 +59,7 @@ typedef struct CompilePart {
 typedef struct CompileEntry {
     const char *name;
     uint32_t bucket_tokens, num_steps, num_barriers;
+    double one_ns[2], all_ns[2]; // predicted: at an empty and a full context, 1 and all threads
 } CompileEntry;
 
 // What was decided; everything is owned by arena.
@@ -74,6 +77,8 @@ typedef struct CompileReport {
     size_t num_entries;
     CpuLevel levels[NUM_CPU_LEVELS];
     size_t num_levels;
+    const char *target;    // name of the machine the times are predicted for
+    const char *predicted; // JSON: an array, one object per level
     uint32_t threads, context_len_tokens;
     const char *explain;      // the object of explain.h
     const char *disabled;     // the names; NULL: none

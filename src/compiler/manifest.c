@@ -26,6 +26,22 @@ static void put_base_name(const char *path, StrBuf *out) {
     strbuf_put_json_string(out, name, strlen(name));
 }
 
+enum { MAX_INPUT_BYTES = 16 << 20 };
+
+// ,"KEY":{"name":...,"sha256":...}
+static Status put_file(StrBuf *out, const char *key, const char *path, DiagSink *sink) {
+    char *text;
+    uint64_t len;
+    TRY(file_read(path, MAX_INPUT_BYTES, sink, &text, &len));
+    strbuf_printf(out, ",\"%s\":{\"name\":", key);
+    put_base_name(path, out);
+    strbuf_puts(out, ",\"sha256\":");
+    put_sha256((const uint8_t *)text, len, out);
+    strbuf_putc(out, '}');
+    free(text);
+    return STATUS_OK;
+}
+
 Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
     enum { MAX_RECIPE_BYTES = 16 << 20 };
     char *recipe;
@@ -57,7 +73,8 @@ Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
     strbuf_printf(out, "],\"passes\":[");
     for (int i = 0; i < NUM_PASSES; i++)
         strbuf_printf(out, "%s\"%s\"", i ? "," : "", pass_info((PassId)i)->name);
-    strbuf_printf(out, "],\"num_kernels\":%llu,\"explain\":%s}\n",
-                  (unsigned long long)in->num_kernels, in->explain);
+    strbuf_printf(out, "],\"num_kernels\":%llu", (unsigned long long)in->num_kernels);
+    if (in->target_file) TRY(put_file(out, "target_file", in->target_file, sink));
+    strbuf_printf(out, ",\"predicted\":%s,\"explain\":%s}\n", in->predicted->data, in->explain);
     return STATUS_OK;
 }

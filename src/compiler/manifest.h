@@ -16,7 +16,9 @@ typedef struct ManifestInputs {
     const CpuLevel *levels;
     uint32_t num_levels;
     uint64_t num_kernels;
-    bool hashes_model; // false: the model's hash is left out (dry run)
+    const char *target_file; // NULL: none
+    const StrBuf *predicted; // JSON
+    bool hashes_model;       // false: the model's hash is left out (dry run)
 } ManifestInputs;
 
 Status manifest_build(const ManifestInputs *inputs, DiagSink *sink, StrBuf *out_text) MUST_USE;

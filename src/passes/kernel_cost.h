@@ -36,4 +36,9 @@ const KernelUse *kernel_uses_find(const KernelUses *uses, const char *kernel);
 void kernel_work_count(IrModule *m, const IrOp *kernel, const KernelUse *use,
                        const KernelUses *uses, const Target *target, CostWork *out_work);
 
+// The same from structured ops, for machines no code is made for: contractions as operations of a
+// matrix unit, everything else as vector operations, every buffer read once.
+void kernel_work_estimate(IrModule *m, const IrOp *kernel, const KernelUse *use,
+                          const KernelUses *uses, const Target *target, CostWork *out_work);
+
 #endif

@@ -149,6 +149,8 @@ static Status schedule_kernel(Scheduler *sch, IrOp *func, const char *kind) {
 }
 
 Status pass_loop_schedule(IrModule *m, DiagSink *sink) {
+    // A machine that no code is made for has no schedule to choose.
+    if (!ir_op_attr(m->op, "ingot.target") && ir_op_attr(m->op, "ingot.machine")) return STATUS_OK;
     Scheduler *sch = base_alloc(1, sizeof *sch);
     *sch = (Scheduler){.m = m};
     Status status = pass_target_read(m, sink, &sch->level);

@@ -270,15 +270,42 @@ static void read_rules(Reader *r, const DocNode *list, const char *prefix) {
     }
 }
 
+static bool is_target_key(int key) {
+    return str_has_prefix(keys[key].path, "targets[].");
+}
+
+static void read_target(Reader *r, const DocNode *item, const char *prefix, DiagSpan span) {
+    Recipe *recipe = r->recipe;
+    RecipeTarget *target = &recipe->targets[recipe->num_targets];
+    size_t errors = r->sink->num_errors;
+    for (int i = 0; i < NUM_RECIPE_KEYS; i++)
+        if (is_target_key(i)) {
+            r->is_given[i] = false;
+            recipe->spans[i] = (DiagSpan){0};
+        }
+    *target = (RecipeTarget){.span = span};
+    if (item && doc_want_kind(item, "an element of targets", DOC_MAP, r->sink) == STATUS_OK)
+        read_map(r, item, prefix, target);
+    check_missing(r, prefix, span, target);
+    if (r->sink->num_errors != errors) return;
+    note_error(recipe_check_target(recipe, recipe->spans, target, r->sink));
+    if (r->sink->num_errors != errors) return;
+    for (uint32_t i = 0; i < recipe->num_targets; i++)
+        if (str_equal(recipe_target_name(&recipe->targets[i]), recipe_target_name(target)))
+            note_error(diag_error(r->sink, DIAG_R0011, span, "a second target is called %s",
+                                  recipe_target_name(target)));
+    if (recipe->num_targets == 0) recipe->target = *target;
+    recipe->num_targets++;
+}
+
 static void read_targets(Reader *r, const DocNode *list, const char *prefix) {
-    if (list->num_children != 1) {
+    if (list->num_children < 1 || list->num_children > RECIPE_MAX_TARGETS) {
         note_error(diag_error(r->sink, DIAG_R0012, list->span,
-                              "%zu targets are listed, exactly one is compiled for",
-                              list->num_children));
+                              "%zu targets are listed, 1 to %d can be", list->num_children,
+                              RECIPE_MAX_TARGETS));
         return;
     }
-    if (doc_want_kind(list->first, "an element of targets", DOC_MAP, r->sink) == STATUS_OK)
-        read_map(r, list->first, prefix, r->recipe);
+    FOR_EACH_DOC(item, list) read_target(r, item, prefix, item->span);
 }
 
 static void read_list(Reader *r, const DocNode *node, const char *path) {
@@ -455,7 +482,7 @@ static Status read_document(Reader *r, const DocNode *root) {
     DiagSpan whole = {.file = r->recipe->path};
     r->num_errors_before = errors;
     check_missing(r, "", whole, r->recipe);
-    check_missing(r, "targets[].", whole, r->recipe);
+    if (!doc_find(root, "targets")) read_target(r, NULL, "targets[].", whole);
     if (r->sink->num_errors != errors) return STATUS_INVALID;
     if (!r->recipe->is_kv_paged)
         note_error(diag_error(r->sink, DIAG_R0012, span_or_root(r, RECIPE_PAGED),

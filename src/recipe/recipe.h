@@ -5,6 +5,7 @@
 
 #include "abi/cpu.h"
 #include "base/diag.h"
+#include "target/target.h"
 
 typedef enum RecipeKey {
 #define RECIPE_KEY(id, path, type, owner, field, min, max, choices, default_, doc, effect)         \
@@ -39,9 +40,16 @@ typedef struct RecipeRange {
 } RecipeRange;
 
 typedef struct RecipeTarget {
-    const char *arch;
-    uint32_t levels; // bits 1 << CpuLevel
-    int64_t threads; // maximum
+    const char *name, *arch;                                       // NULL: not given
+    uint32_t levels;                                               // bits 1 << CpuLevel
+    int64_t threads;                                               // maximum
+    int64_t sm_count, core_count, l2_cache_mb, mem_bandwidth_gbps; // 0: not given
+    const char *compute_capability, *gfx_arch, *ai_core_type, *ai_core_preference;
+    DiagSpan span;
+    // What the hardware table knows of it; has_machine is false for x86_64 without a name, which is
+    // planned for as the least machine of each level.
+    bool has_machine;
+    Target machine;
 } RecipeTarget;
 
 typedef struct RecipeRule {
@@ -51,7 +59,7 @@ typedef struct RecipeRule {
     DiagSpan span;
 } RecipeRule;
 
-enum { RECIPE_MAX_BUCKETS = 32, RECIPE_MAX_RULES = 16 };
+enum { RECIPE_MAX_BUCKETS = 32, RECIPE_MAX_RULES = 16, RECIPE_MAX_TARGETS = 16 };
 
 typedef struct Recipe {
     Arena arena;
@@ -65,7 +73,9 @@ typedef struct Recipe {
     int64_t page_len_tokens, max_pages;
     bool is_kv_paged;
     bool is_qkv_packed, is_gate_up_packed;
-    RecipeTarget target;
+    RecipeTarget targets[RECIPE_MAX_TARGETS]; // at least one
+    uint32_t num_targets;
+    RecipeTarget target; // the one that is worked on: the first, or recipe_select_target's
     RecipeRule rules[RECIPE_MAX_RULES];
     uint32_t num_rules;
     int64_t buckets[RECIPE_MAX_BUCKETS]; // tokens per call, ascending, the first is 1
@@ -81,6 +91,13 @@ Status recipe_load(const char *path, DiagSink *sink, Recipe **out_recipe) MUST_U
 // The same from text; a relative model path is resolved against the folder of `path`.
 Status recipe_parse(const char *text, size_t len, const char *path, DiagSink *sink,
                     Recipe **out_recipe) MUST_USE;
+// Works on the target that is called so (its name, its arch, or its machine's name); H0012 if none
+// or several are.
+Status recipe_select_target(Recipe *recipe, const char *name, DiagSink *sink) MUST_USE;
+const char *recipe_target_name(const RecipeTarget *target);
+// Finds the target's machine and checks the numbers it gives: H0004 to H0009.
+Status recipe_check_target(const Recipe *recipe, const DiagSpan *spans, RecipeTarget *target,
+                           DiagSink *sink) MUST_USE;
 void recipe_destroy(Recipe *recipe);
 
 #endif

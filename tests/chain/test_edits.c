@@ -16,6 +16,7 @@
 #include "ir/parse.h"
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "passes/vectorize.h"
 
 enum { NUM_IDS = 16, MAX_VOCAB = 512 };
 static const int32_t ids[NUM_IDS] = {5, 17, 39, 0, 21, 5, 12, 200, 271, 90, 91, 92, 1, 2, 3, 77};
@@ -153,9 +154,11 @@ static Schedule schedule_of(IrModule *m, bool is_single_row) {
 }
 
 static void put_schedule(char *out, size_t len, const Schedule *s) {
-    snprintf(out, len,
-             "ingot.schedule = {col_tile = %d : i64, lanes = %d : i64, row_tile = %d : i64}",
-             (int)s->col_tile, (int)s->lanes, (int)s->row_tile);
+    char columns[32] = "";
+    if (s->col_tile > 1)
+        snprintf(columns, sizeof columns, "col_tile = %d : i64, ", (int)s->col_tile);
+    snprintf(out, len, "ingot.schedule = {%slanes = %d : i64, row_tile = %d : i64}", columns,
+             (int)s->lanes, (int)s->row_tile);
 }
 
 // Another number of rows in registers, or of weight streams, is other code with the same answers.

@@ -141,6 +141,61 @@ static void test_sizes(void **state) {
     assert_string_equal(diag->write, "step: 67");
 }
 
+// Numbers of a machine: those of the table are taken, others refused with the right figure.
+static void test_targets(void **state) {
+    (void)state;
+    const Diag *diag = refuse(HEAD "targets: [{name: l40s, sm_count: 184}]\n", DIAG_H0005);
+    assert_string_equal(diag->write, "sm_count: 142");
+    assert_non_null(strstr(diag->evidence, "units of l40s"));
+    diag = refuse(HEAD "targets: [{name: a100, l2_cache_mb: 20}]\n", DIAG_H0005);
+    assert_string_equal(diag->write, "l2_cache_mb: 40");
+    diag = refuse(HEAD "targets: [{arch: ascend910b, core_count: 128}]\n", DIAG_H0005);
+    diag = refuse(HEAD "targets: [{name: a100-smx-40gb}]\n", DIAG_H0004);
+    assert_string_equal(diag->write, "a100-sxm-40gb");
+    diag = refuse(HEAD "targets: [{arch: amdgpu}]\n", DIAG_H0008);
+    assert_non_null(strstr(diag->write, "gfx_arch: gfx"));
+    refuse(HEAD "targets: [{arch: sm_80, gfx_arch: gfx90a}]\n", DIAG_H0009);
+    refuse(HEAD "targets: [{arch: x86_64, sm_count: 4}]\n", DIAG_H0009);
+    diag = refuse(HEAD "targets: [{name: mi300x, gfx_arch: gfx90a}]\n", DIAG_H0005);
+    assert_string_equal(diag->write, "gfx_arch: gfx942");
+}
+
+static void test_target_choice(void **state) {
+    (void)state;
+    Recipe *r = NULL;
+    static const char text[] = HEAD "targets:\n"
+                                    "  - {name: a100, mem_bandwidth_gbps: 1935}\n"
+                                    "  - {name: a100}\n"
+                                    "  - {arch: amdgpu, gfx_arch: gfx942}\n"
+                                    "  - {arch: x86_64, threads: 8}\n";
+    diag_sink_deinit(&sink);
+    diag_sink_init(&sink);
+    assert_int_equal(recipe_parse(text, sizeof text - 1, "r.yaml", &sink, &r), STATUS_INVALID);
+    assert_int_equal(sink.diags[sink.num_diags - 1].code, DIAG_R0011); // two are called a100
+    static const char good[] = HEAD "targets:\n"
+                                    "  - {arch: sm_80, mem_bandwidth_gbps: 1935}\n"
+                                    "  - {name: a100}\n"
+                                    "  - {arch: amdgpu, gfx_arch: gfx942}\n"
+                                    "  - {arch: x86_64, threads: 8}\n";
+    diag_sink_deinit(&sink);
+    diag_sink_init(&sink);
+    assert_int_equal(recipe_parse(good, sizeof good - 1, "r.yaml", &sink, &r), STATUS_OK);
+    assert_int_equal(r->num_targets, 4);
+    assert_string_equal(r->target.machine.name, "a100-pcie-80gb"); // the bandwidth tells
+    const Target *several = &r->targets[1].machine;                // and this takes the least
+    assert_true(several->numbers[TARGET_MEM_RATE] == 1555);
+    assert_int_equal(sink.num_diags, 1);
+    assert_int_equal(sink.diags[0].code, DIAG_H0006);
+    assert_non_null(strstr(sink.diags[0].write, "a100-sxm-80gb"));
+    assert_int_equal(recipe_select_target(r, "mi300x", &sink), STATUS_OK);
+    assert_true(r->target.machine.numbers[TARGET_UNITS] == 304);
+    assert_int_equal(recipe_select_target(r, "x86_64", &sink), STATUS_OK);
+    assert_int_equal(r->target.threads, 8);
+    assert_false(r->target.has_machine);
+    assert_int_equal(recipe_select_target(r, "l40s", &sink), STATUS_INVALID);
+    recipe_destroy(r);
+}
+
 // Appends the mappings and lists that lead to a key, one opening bracket each: "targets: [{".
 static void put_way_to(const char *path, StrBuf *out, StrBuf *closing) {
     for (const char *dot; (dot = strchr(path, '.')); path = dot + 1) {
@@ -177,7 +232,7 @@ static void test_unknown_keys(void **state) {
     assert_int_equal(diag->span.line, 3);
     refuse(HEAD "something_else: 1\n", DIAG_R0008);
     refuse(HEAD "precision: {softmax: f16}\n", DIAG_R0008);
-    refuse(HEAD "targets: [{arch: x86_64, sm_count: 4}]\n", DIAG_R0008);
+    refuse(HEAD "targets: [{arch: x86_64, sm_counts: 4}]\n", DIAG_R0008);
     refuse(HEAD "\"model[]\": 4\n", DIAG_R0008);
     refuse(HEAD "targets[]: 4\n", DIAG_R0008);
     refuse(HEAD "precision.kv_cache: f32\n", DIAG_R0008);
@@ -199,7 +254,7 @@ static void test_wrong_values(void **state) {
     refuse(HEAD "memory_optimization: {enable_paged_kv_cache: false}\n", DIAG_R0012);
     refuse(HEAD "memory_optimization: {enable_paged_kv_cache: no}\n", DIAG_R0004);
     refuse(HEAD "targets: []\n", DIAG_R0012);
-    refuse(HEAD "targets: [{cpu: all}, {cpu: all}]\n", DIAG_R0012);
+    refuse(HEAD "targets: [{cpu: all}, {cpu: all}]\n", DIAG_R0011); // two of a name
     refuse(HEAD "targets: {cpu: all}\n", DIAG_R0004);
     refuse(HEAD "targets: [{cpu: []}]\n", DIAG_R0004);
     refuse(HEAD "targets: [{cpu: native}]\n", DIAG_R0010);
@@ -305,6 +360,8 @@ int main(void) {
         TEST(test_json_is_the_same),
         TEST(test_sizes),
         TEST(test_every_key_misspelt),
+        TEST(test_targets),
+        TEST(test_target_choice),
         TEST(test_unknown_keys),
         TEST(test_wrong_values),
         TEST(test_values_for_mappings),
