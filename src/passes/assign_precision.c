@@ -101,13 +101,17 @@ static void build_quantise(Builder *b, Quantised *q) {
     yield1(&body, build_binary(&body, IR_ARITH_ADDI, body.block->args[1], v));
 }
 
-// x [M, K] behind the reshape [M, KB, B], with the block length: what identifies a quantisation.
+// x [M, K] behind the reshape [M, KB, B]; what another op makes is itself.
+static IrValue *source_of(IrValue *x) {
+    return x->def_op && x->def_op->kind == IR_TENSOR_EXPAND_SHAPE ? ir_op_operand(x->def_op, 0) : x;
+}
+
+// The source, with the block length: what identifies a quantisation.
 static Quantised *find_quantised(Quantisations *all, IrValue *x) {
-    IrValue *source = x->def_op ? ir_op_operand(x->def_op, 0) : x;
+    const IrValue *source = source_of(x);
     for (uint32_t i = 0; i < all->count; i++) {
         Quantised *q = &all->items[i];
-        IrValue *other = q->x->def_op ? ir_op_operand(q->x->def_op, 0) : q->x;
-        if (other == source && q->x->type == x->type) return q;
+        if (source_of(q->x) == source && q->x->type == x->type) return q;
     }
     return NULL;
 }

@@ -71,7 +71,7 @@ static void check_graph(uint64_t seed, Totals *totals, bool is_verbose) {
     if (status != STATUS_OK && !is_refused) {
         totals->num_failed++;
         print_error("seed %llu:\n%s\n", (unsigned long long)seed, said.data);
-        if (is_verbose) print_error("%s\n", text.data);
+        if (is_verbose) fprintf(stderr, "%s\n", text.data); // longer than cmocka prints
     }
     if (m) ir_module_destroy(m);
     diag_sink_deinit(&sink);
@@ -86,6 +86,8 @@ static void test_random_modules(void **state) {
     uint64_t num = graphs ? strtoull(graphs, NULL, 10) : seed ? 1 : QUICK_GRAPHS;
     Totals totals = {0};
     for (uint64_t i = 0; i < num; i++) check_graph(first + i, &totals, seed && !graphs);
+    // Found a rounding of one operand used for another.
+    if (!seed && !graphs) check_graph(1298, &totals, false);
     print_message("%llu modules from seed %llu: %u clean, %u refused; %u functions compared in %u "
                   "runs",
                   (unsigned long long)num, (unsigned long long)first, totals.num_clean,
