@@ -146,7 +146,7 @@ module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f3
     }
     return
   }
-  func.func private @matmul(%arg0: memref<1x1x32xi8>, %arg1: memref<2x1x4x16x4xi8>, %arg2: memref<1x1xf32>, %arg3: memref<2x1x16xf16>, %arg4: memref<1x1xi32>, %arg5: memref<1x2x16xf32> {ingot.result = 0 : i64}, %arg6: index, %arg7: index) attributes {ingot.kernel = "matmul", ingot.schedule = {col_tile = 2 : i64, lanes = 8 : i64, row_tile = 1 : i64}, ingot.tiles = #map9} {
+  func.func private @matmul(%arg0: memref<1x1x32xi8>, %arg1: memref<2x1x4x16x4xi8>, %arg2: memref<1x1xf32>, %arg3: memref<2x1x16xf16>, %arg4: memref<1x1xi32>, %arg5: memref<1x2x16xf32> {ingot.result = 0 : i64}, %arg6: index, %arg7: index) attributes {ingot.candidates = [{bound = "compute", bytes = 0 : i64, clocks = 68 : i64, col_tile = 1 : i64, fits = "l1", lanes = 8 : i64, registers = 8 : i64, row_tile = 1 : i64}, {bound = "compute", bytes = 0 : i64, clocks = 68 : i64, col_tile = 2 : i64, fits = "l1", lanes = 8 : i64, registers = 9 : i64, row_tile = 1 : i64}, {bound = "compute", bytes = 0 : i64, clocks = 68 : i64, col_tile = 4 : i64, fits = "l1", lanes = 8 : i64, registers = 8 : i64, row_tile = 1 : i64}, {bound = "compute", bytes = 0 : i64, clocks = 68 : i64, col_tile = 8 : i64, fits = "l1", lanes = 8 : i64, registers = 8 : i64, row_tile = 1 : i64}], ingot.kernel = "matmul", ingot.schedule = {lanes = 8 : i64, row_tile = 1 : i64}, ingot.tiles = #map9} {
     %0 = memref.expand_shape %arg0 [[0], [1], [2, 3, 4]] output_shape [1, 1, 2, 4, 4] : memref<1x1x32xi8> into memref<1x1x2x4x4xi8>
     %1 = arith.constant 0 : i32
     %2 = memref.alloc() {alignment = 64 : i64, ingot.boundary = "map"} : memref<1x2x16x1xi32>
@@ -193,7 +193,7 @@ module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f3
     }
     return
   }
-  func.func private @matmul_0(%arg0: memref<1x1x32xi8>, %arg1: memref<2x1x4x16x4xi8>, %arg2: memref<1x1xf32>, %arg3: memref<2x1x16xf16>, %arg4: memref<1x1xi32>, %arg5: memref<1x32xf32>, %arg6: memref<1x32xf32> {ingot.result = 0 : i64}, %arg7: index, %arg8: index) attributes {ingot.kernel = "matmul", ingot.schedule = {col_tile = 2 : i64, lanes = 8 : i64, row_tile = 1 : i64}, ingot.tiles = #map9} {
+  func.func private @matmul_0(%arg0: memref<1x1x32xi8>, %arg1: memref<2x1x4x16x4xi8>, %arg2: memref<1x1xf32>, %arg3: memref<2x1x16xf16>, %arg4: memref<1x1xi32>, %arg5: memref<1x32xf32>, %arg6: memref<1x32xf32> {ingot.result = 0 : i64}, %arg7: index, %arg8: index) attributes {ingot.candidates = [{bound = "compute", bytes = 0 : i64, clocks = 68 : i64, col_tile = 1 : i64, fits = "l1", lanes = 8 : i64, registers = 8 : i64, row_tile = 1 : i64}, {bound = "compute", bytes = 0 : i64, clocks = 68 : i64, col_tile = 2 : i64, fits = "l1", lanes = 8 : i64, registers = 9 : i64, row_tile = 1 : i64}, {bound = "compute", bytes = 0 : i64, clocks = 68 : i64, col_tile = 4 : i64, fits = "l1", lanes = 8 : i64, registers = 8 : i64, row_tile = 1 : i64}, {bound = "compute", bytes = 0 : i64, clocks = 68 : i64, col_tile = 8 : i64, fits = "l1", lanes = 8 : i64, registers = 8 : i64, row_tile = 1 : i64}], ingot.kernel = "matmul", ingot.schedule = {lanes = 8 : i64, row_tile = 1 : i64}, ingot.tiles = #map9} {
     %0 = memref.expand_shape %arg0 [[0], [1], [2, 3, 4]] output_shape [1, 1, 2, 4, 4] : memref<1x1x32xi8> into memref<1x1x2x4x4xi8>
     %1 = arith.constant 0 : i32
     %2 = memref.alloc() {alignment = 64 : i64, ingot.boundary = "map"} : memref<1x2x16x1xi32>
