@@ -21,12 +21,11 @@ static bool is_plain_name(const char *name, uint64_t len) {
 }
 
 static Status unknown_architecture(const char *name, DiagSpan span, DiagSink *sink) {
-    const char *names[MAX_LISTED], *plain = arena_strndup(&sink->arena, name, MAX_NAME_BYTES);
+    const char *names[MAX_LISTED];
     size_t num_names = 0;
     for (const EmbeddedFile *file = arch_files; file->name && num_names < MAX_LISTED; file++)
         names[num_names++] = arena_strndup(&sink->arena, file->name, strcspn(file->name, "."));
-    Status status =
-        diag_error(sink, DIAG_F0014, span, "architecture %.60s is not supported", plain);
+    Status status = diag_error(sink, DIAG_F0014, span, "architecture %.60s is not supported", name);
     StrBuf all = {0};
     for (size_t i = 0; i < num_names; i++) strbuf_printf(&all, "%s%s", i ? ", " : "", names[i]);
     if (all.data) diag_evidence(sink, "known architectures: %s", all.data);
