@@ -34,17 +34,26 @@ static DiagSpan key_span(const Import *import, const char *key) {
     return gguf_key_span(import->gguf, key);
 }
 
+typedef enum ElemKind { ELEM_STRING, ELEM_INT, ELEM_NUMBER } ElemKind; // a number: int or float
+
+static bool is_elem_of(GgufType type, ElemKind kind) {
+    bool is_float = type == GGUF_F32 || type == GGUF_F64;
+    if (kind == ELEM_STRING) return type == GGUF_STRING;
+    return type != GGUF_STRING && type != GGUF_ARRAY && (kind == ELEM_NUMBER || !is_float);
+}
+
 // An array of num_elems elements of the kind asked for; with *out_array NULL if it may be absent.
-static Status find_array(Import *import, const char *key, bool wants_strings, bool is_required,
+static Status find_array(Import *import, const char *key, ElemKind kind, bool is_required,
                          size_t num_elems, const GgufValue **out_array) {
     const GgufValue *value = gguf_find(import->gguf, key);
     *out_array = NULL;
     if (!value && !is_required) return STATUS_OK;
     if (!value)
         return diag_error(import->sink, DIAG_T0001, key_span(import, key), "%s is missing", key);
-    if (value->type != GGUF_ARRAY || (value->array.elem_type == GGUF_STRING) != wants_strings)
+    static const char *const kinds[] = {"strings", "whole numbers", "numbers"};
+    if (value->type != GGUF_ARRAY || !is_elem_of(value->array.elem_type, kind))
         return diag_error(import->sink, DIAG_T0001, key_span(import, key),
-                          "%s is not an array of %s", key, wants_strings ? "strings" : "numbers");
+                          "%s is not an array of %s", key, kinds[kind]);
     if (num_elems && value->array.count != num_elems)
         return diag_error(import->sink, DIAG_T0001, key_span(import, key),
                           "%s has %" PRIu64 " elements for %zu tokens", key, value->array.count,
@@ -132,7 +141,7 @@ static Status read_kind(Import *import) {
 
 static Status read_texts(Import *import) {
     const GgufValue *array;
-    TRY(find_array(import, "tokenizer.ggml.tokens", true, true, 0, &array));
+    TRY(find_array(import, "tokenizer.ggml.tokens", ELEM_STRING, true, 0, &array));
     if (array->array.count == 0 || array->array.count > TOKENIZER_MAX_SYMBOLS)
         return diag_error(import->sink, DIAG_T0004, key_span(import, "tokenizer.ggml.tokens"),
                           "tokenizer.ggml.tokens has %" PRIu64 " elements; 1 to %d are supported",
@@ -151,7 +160,8 @@ static Status read_texts(Import *import) {
 
 static Status read_types(Import *import) {
     const GgufValue *array;
-    TRY(find_array(import, "tokenizer.ggml.token_type", false, false, import->vocab_size, &array));
+    TRY(find_array(import, "tokenizer.ggml.token_type", ELEM_INT, false, import->vocab_size,
+                   &array));
     import->tables.types = base_alloc(import->vocab_size, 1);
     memset(import->tables.types, TOKEN_NORMAL, import->vocab_size);
     for (size_t i = 0; array && i < import->vocab_size; i++) {
@@ -168,7 +178,7 @@ static Status read_types(Import *import) {
 static Status read_scores(Import *import) {
     if (import->kind != TOKENIZER_SPM) return STATUS_OK;
     const GgufValue *array;
-    TRY(find_array(import, "tokenizer.ggml.scores", false, true, import->vocab_size, &array));
+    TRY(find_array(import, "tokenizer.ggml.scores", ELEM_NUMBER, true, import->vocab_size, &array));
     import->tables.scores = base_alloc(import->vocab_size, sizeof *import->tables.scores);
     for (size_t i = 0; i < import->vocab_size; i++) {
         float score = (float)gguf_array_float(array, i);
@@ -311,7 +321,7 @@ static Status add_merge(Import *import, size_t index, GgufString text, StrBuf *s
 static Status read_merges(Import *import) {
     if (import->kind == TOKENIZER_SPM) return STATUS_OK;
     const GgufValue *array;
-    TRY(find_array(import, "tokenizer.ggml.merges", true, true, 0, &array));
+    TRY(find_array(import, "tokenizer.ggml.merges", ELEM_STRING, true, 0, &array));
     uint64_t total = 0;
     for (uint64_t i = 0; i < array->array.count; i++) total += array->array.strings[i].len;
     if (total > MAX_TEXT_BYTES || array->array.count > TOKENIZER_MAX_SYMBOLS)
