@@ -39,7 +39,7 @@ static Status write_dump(const Pipeline *p, const IrModule *m, PassId id, bool i
     strbuf_printf(&path, "%s/%02u-%s%s%s%s.mlir", p->dump_dir, p->num_run, pass_info(id)->name,
                   is_before ? "-before" : "", p->level_name ? "-" : "",
                   p->level_name ? p->level_name : "");
-    ir_print(m, NULL, &text);
+    ir_print(m, &(IrPrintOptions){.print_locs = true}, &text);
     FileWriter writer;
     Status status = file_writer_open(path.data, p->inputs, sink, &writer);
     if (status == STATUS_OK) {
