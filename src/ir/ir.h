@@ -158,10 +158,11 @@ IrValue *ir_block_add_arg(IrModule *m, IrBlock *block, const IrType *type);
 IrValue *ir_block_insert_arg(IrModule *m, IrBlock *block, uint32_t at, const IrType *type);
 void ir_block_remove_arg(IrBlock *block, uint32_t i); // must be unused
 
-// Value substitution for cloning: maps values by dense index.
+// Value substitution for cloning: an open-addressing table by the values' indices. Its size follows
+// what is put in, not the module: passes make one for a handful of values.
 typedef struct IrValueMap {
-    IrValue **table;
-    uint32_t len;
+    struct IrValueMapSlot *slots;
+    uint32_t count, capacity; // a power of two
 } IrValueMap;
 void ir_value_map_init(IrValueMap *map);
 void ir_value_map_deinit(IrValueMap *map);

@@ -4,29 +4,51 @@
 
 #include "ir/intern.h"
 
+typedef struct IrValueMapSlot {
+    uint32_t key; // index + 1; 0: free
+    IrValue *to;
+} IrValueMapSlot;
+
 void ir_value_map_init(IrValueMap *map) {
     *map = (IrValueMap){0};
 }
 
 void ir_value_map_deinit(IrValueMap *map) {
-    free(map->table);
+    free(map->slots);
     *map = (IrValueMap){0};
 }
 
+// The slot of a key, or the free one where it would go. Indices are mostly consecutive, so their
+// low bits spread them well.
+static IrValueMapSlot *find_slot(const IrValueMap *map, uint32_t key) {
+    uint32_t at = key & (map->capacity - 1);
+    while (map->slots[at].key && map->slots[at].key != key) at = (at + 1) & (map->capacity - 1);
+    return &map->slots[at];
+}
+
+static void grow(IrValueMap *map) {
+    IrValueMap larger = {.count = map->count, .capacity = MAX(map->capacity * 2, 16u)};
+    larger.slots = base_alloc(larger.capacity, sizeof *larger.slots);
+    for (uint32_t i = 0; i < map->capacity; i++)
+        if (map->slots[i].key) *find_slot(&larger, map->slots[i].key) = map->slots[i];
+    free(map->slots);
+    *map = larger;
+}
+
 void ir_value_map_set(IrValueMap *map, const IrValue *from, IrValue *to) {
-    if (from->index >= map->len) {
-        uint32_t len = MAX(map->len, 64u);
-        while (len <= from->index) len *= 2;
-        map->table = base_realloc(map->table, len, sizeof *map->table);
-        memset(map->table + map->len, 0, (len - map->len) * sizeof *map->table);
-        map->len = len;
-    }
-    map->table[from->index] = to;
+    if (map->count >= map->capacity / 2) grow(map);
+    IrValueMapSlot *slot = find_slot(map, from->index + 1);
+    if (!slot->key) map->count++;
+    *slot = (IrValueMapSlot){.key = from->index + 1, .to = to};
+}
+
+static IrValue *find_value(const IrValueMap *map, const IrValue *from) {
+    return map->capacity ? find_slot(map, from->index + 1)->to : NULL;
 }
 
 IrValue *ir_value_map_get(const IrValueMap *map, IrValue *from) {
-    if (from->index < map->len && map->table[from->index]) return map->table[from->index];
-    return from;
+    IrValue *to = find_value(map, from);
+    return to ? to : from;
 }
 
 // An operand whose value had not been copied yet: it lies outside, or further down in the text.
@@ -79,7 +101,7 @@ static IrOp *clone_op(Cloner *c, const IrOp *op, IrBlock *const *new_blocks) {
     IrValue **operands = base_alloc(op->num_operands + 1, sizeof *operands);
     for (uint32_t i = 0; i < op->num_operands; i++) {
         const IrValue *value = op->operands[i].value;
-        if (value->index < c->values->len) operands[i] = c->values->table[value->index];
+        operands[i] = find_value(c->values, value);
     }
     const IrType **types = base_alloc(op->num_results + 1, sizeof *types);
     for (uint32_t i = 0; i < op->num_results; i++) types[i] = clone_type(c, op->results[i].type);
