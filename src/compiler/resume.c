@@ -1,8 +1,11 @@
 // Marks of what a dump was made of; see resume.h.
 #include "compiler/resume.h"
 
+#include <string.h>
+
 #include <xxhash.h>
 
+#include "base/file.h"
 #include "compiler/pipeline.h"
 #include "ir/parse.h"
 #include "ir/print.h"
@@ -68,21 +71,40 @@ static void put_differences(const IrAttr *config, const Recipe *recipe, DiagSink
     strbuf_deinit(&theirs);
 }
 
+// Where the module with the marks stands in the dump; its own location is that of the model.
+static DiagSpan place_of_marks(const char *dump_path) {
+    DiagSpan span = {.file = dump_path};
+    DiagSink quiet;
+    FileMap map;
+    diag_sink_init(&quiet);
+    if (file_map_open(dump_path, &quiet, &map) == STATUS_OK) {
+        static const char word[] = "module ";
+        const char *at = (const char *)map.data, *end = at + map.len_bytes;
+        for (span.line = 1, span.col = 1; at; span.line++) {
+            if ((size_t)(end - at) > sizeof word && memcmp(at, word, sizeof word - 1) == 0) break;
+            at = memchr(at, '\n', (size_t)(end - at));
+            if (at) at++;
+        }
+        if (!at) span.line = span.col = 0;
+        file_map_close(&map);
+    }
+    diag_sink_deinit(&quiet);
+    return span;
+}
+
 Status resume_check(const IrModule *m, const char *dump_path, const Recipe *recipe,
                     const Gguf *gguf, DiagSink *sink) {
     const IrAttr *config = ir_op_attr(m->op, "ingot.config");
-    DiagSpan span = ir_loc_span(m->op->loc);
-    if (!span.file) span.file = dump_path;
     if (config->kind != IR_ATTR_DICT) return STATUS_OK; // refused where it is read
     if (!has_mark(config, "model", model_fingerprint(gguf))) {
         Status status =
-            diag_error(sink, DIAG_P0012, span, "the dump was made of another model file than %s",
-                       gguf_path(gguf));
+            diag_error(sink, DIAG_P0012, place_of_marks(dump_path),
+                       "the dump was made of another model file than %s", gguf_path(gguf));
         diag_write(sink, "--model with the file the dump was made of");
         return status;
     }
     if (!has_mark(config, "recipe", recipe_fingerprint(recipe))) {
-        Status status = diag_error(sink, DIAG_P0013, span,
+        Status status = diag_error(sink, DIAG_P0013, place_of_marks(dump_path),
                                    "the dump was made with another recipe than %s", recipe->path);
         put_differences(config, recipe, sink);
         diag_write(sink, "the recipe the dump was made with, or compile without --resume-from");

@@ -154,8 +154,9 @@ def check_a_dump_goes_on_with_its_own_recipe_and_model_only():
     artifact, _ = compiled(path, "--dump-ir-after=all", f"--dump-dir={dumps}")
     with open(artifact, "rb") as source:
         whole = source.read()
+    # Up to hold-fusion, which ends what the record in the manifest is read off.
     names = sorted(name for name in os.listdir(dumps) if "x86-64" not in name)
-    for name in (names[0], names[-1]):
+    for name in (names[0], *(name for name in names if "hold-fusion" in name)):
         dump = os.path.join(dumps, name)
         again, _ = compiled(path, f"--resume-from={dump}", name="again.ingot")
         with open(again, "rb") as source:
