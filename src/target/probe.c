@@ -70,7 +70,7 @@ static double rate_of(void (*loop)(const char *), const char *at) {
     for (int round = 0; round < ROUNDS; round++) {
         double start = seconds();
         loop(at);
-        best = MAX(best, 12.0 * INNER / (seconds() - start));
+        best = MAX(best, 12.0 * (double)INNER / (seconds() - start));
     }
     return best;
 }
@@ -171,7 +171,7 @@ static double barrier_ns(void) {
             atomic_store_explicit(&turn, 2 * i + 1, memory_order_release);
             while (atomic_load_explicit(&turn, memory_order_acquire) != 2 * i + 2) _mm_pause();
         }
-        best = MIN(best, (seconds() - start) * 1e9 / PASSES);
+        best = MIN(best, (seconds() - start) * 1e9 / (double)PASSES);
         pthread_join(thread, NULL);
     }
     return best;
@@ -191,7 +191,7 @@ static void set(Target *t, TargetNumber number, double value) {
 static void probe_instructions(Target *t, uint32_t features) {
     static _Alignas(64) char line[12 * 64];
     bool is_wide = features & CPU_HAS_AVX512;
-    double clock = rate_of(step_clock, line) * CHAIN_CLOCKS, lanes = is_wide ? 16 : 8;
+    double clock = rate_of(step_clock, line) * (double)CHAIN_CLOCKS, lanes = is_wide ? 16 : 8;
     set(t, TARGET_CLOCK_MHZ, clock * 1e-6);
     set(t, TARGET_OPS_F32, rate_of(is_wide ? fma_512 : fma_256, line) / clock * lanes * 2);
     if (features & CPU_HAS_AVX512VNNI)

@@ -115,7 +115,7 @@ static Status check_peak(Reader *r, TargetNumber ops, TargetNumber peak) {
         return STATUS_OK;
     double tera = n[TARGET_UNITS] * n[ops] * n[TARGET_CLOCK_MHZ] * 1e-6;
     double percent = (tera / n[peak] - 1) * 100;
-    if (fabs(percent) <= TOLERANCE_PERCENT) return STATUS_OK;
+    if (fabs(percent) <= (double)TOLERANCE_PERCENT) return STATUS_OK;
     double units = n[peak] / (n[ops] * n[TARGET_CLOCK_MHZ] * 1e-6);
     Status status =
         diag_error(r->sink, DIAG_H0003, r->spans[TARGET_UNITS],
