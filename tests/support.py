@@ -10,6 +10,16 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INGOT = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
 RECIPE = os.path.join(ROOT, "data", "recipes", "smollm2-135m.yaml")
+TINY_RECIPE = """version: 1
+model_name: tiny
+precision: {weights: as_stored, activations: f32, kv_cache: f32}
+input_constraints:
+  seq_len: {min: 1, max: 8, step: 8}
+  kv_cache_seq_len: {max: 64}
+targets:
+  - {arch: x86_64, cpu: x86-64-v3, threads: 2}
+memory_optimization: {kv_cache_page_size: 16}
+"""
 
 
 class Skip(Exception):

@@ -194,3 +194,13 @@ void file_writer_abort(FileWriter *writer) {
     unlink(writer->temp_path);
     end(writer);
 }
+
+Status file_write(const char *path, const char *const *inputs, const void *bytes,
+                  uint64_t len_bytes, DiagSink *sink) {
+    FileWriter writer;
+    TRY(file_writer_open(path, inputs, sink, &writer));
+    Status status = file_writer_write(&writer, bytes, len_bytes, sink);
+    if (status == STATUS_OK) return file_writer_commit(&writer, sink);
+    file_writer_abort(&writer);
+    return status;
+}

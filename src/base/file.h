@@ -38,6 +38,9 @@ typedef struct FileWriter {
 // file_check_output does.
 Status file_writer_open(const char *path, const char *const *inputs, DiagSink *sink,
                         FileWriter *out_writer) MUST_USE;
+// open, write, commit: the whole of a file.
+Status file_write(const char *path, const char *const *inputs, const void *bytes,
+                  uint64_t len_bytes, DiagSink *sink) MUST_USE;
 Status file_writer_write(FileWriter *writer, const void *bytes, uint64_t len_bytes,
                          DiagSink *sink) MUST_USE;
 Status file_writer_write_at(FileWriter *writer, uint64_t offset, const void *bytes,

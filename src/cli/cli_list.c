@@ -53,12 +53,7 @@ Status put_output(Cli *cli, const char *schema, const StrBuf *out) {
         put_ir(cli, schema, out);
         return STATUS_OK;
     }
-    FileWriter writer;
-    TRY(file_writer_open(path, NULL, &cli->sink, &writer));
-    Status status = file_writer_write(&writer, out->data, out->len, &cli->sink);
-    if (status == STATUS_OK) return file_writer_commit(&writer, &cli->sink);
-    file_writer_abort(&writer);
-    return status;
+    return file_write(path, NULL, out->data, out->len, &cli->sink);
 }
 
 Status parse_pipeline(Cli *cli, const char *text, PassId ids[MAX_PIPELINE], size_t *out_num_ids) {

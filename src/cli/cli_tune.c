@@ -6,15 +6,6 @@
 #include "cli/cli.h"
 #include "target/probe.h"
 
-static Status write_file(Cli *cli, const char *path, const StrBuf *text) {
-    FileWriter writer;
-    TRY(file_writer_open(path, NULL, &cli->sink, &writer));
-    Status status = file_writer_write(&writer, text->data, text->len, &cli->sink);
-    if (status == STATUS_OK) return file_writer_commit(&writer, &cli->sink);
-    file_writer_abort(&writer);
-    return status;
-}
-
 Status verb_TUNE(Cli *cli) {
     const Args *args = &cli->args;
     TRY(check_positional(cli, 0, 0, "no file"));
@@ -34,7 +25,7 @@ Status verb_TUNE(Cli *cli) {
         put_document(&text);
         return STATUS_OK;
     }
-    status = write_file(cli, path, &text);
+    status = file_write(path, NULL, text.data, text.len, &cli->sink);
     strbuf_deinit(&text);
     return status;
 }

@@ -295,14 +295,9 @@ static void put_summary(const Evaluation *eval, size_t num_prompts) {
 static Status put_file(Cli *cli, const StrBuf *text) {
     const char *path = args_text(&cli->args, OPT_OUTPUT, NULL);
     if (!path) return STATUS_OK;
-    FileWriter writer;
     const char *inputs[4];
     eval_inputs(cli, inputs);
-    TRY(file_writer_open(path, inputs, &cli->sink, &writer));
-    Status status = file_writer_write(&writer, text->data, text->len, &cli->sink);
-    if (status == STATUS_OK) return file_writer_commit(&writer, &cli->sink);
-    file_writer_abort(&writer);
-    return status;
+    return file_write(path, inputs, text->data, text->len, &cli->sink);
 }
 
 static Status load_array(Cli *cli, OptionId option, json_t **out_array) {

@@ -40,15 +40,7 @@ static Status write_dump(const Pipeline *p, const IrModule *m, PassId id, bool i
                   is_before ? "-before" : "", p->level_name ? "-" : "",
                   p->level_name ? p->level_name : "");
     ir_print(m, &(IrPrintOptions){.print_locs = true}, &text);
-    FileWriter writer;
-    Status status = file_writer_open(path.data, p->inputs, sink, &writer);
-    if (status == STATUS_OK) {
-        status = file_writer_write(&writer, text.data, text.len, sink);
-        if (status == STATUS_OK)
-            status = file_writer_commit(&writer, sink);
-        else
-            file_writer_abort(&writer);
-    }
+    Status status = file_write(path.data, p->inputs, text.data, text.len, sink);
     strbuf_deinit(&path);
     strbuf_deinit(&text);
     return status;

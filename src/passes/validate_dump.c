@@ -115,15 +115,7 @@ static IrModule *with_main(Validator *v, Snapshot *s, const Call *call, int64_t 
 static Status write_module(const char *path, const IrModule *m, DiagSink *sink) {
     StrBuf text = {0};
     ir_print(m, NULL, &text);
-    FileWriter writer;
-    Status status = file_writer_open(path, NULL, sink, &writer);
-    if (status == STATUS_OK) {
-        status = file_writer_write(&writer, text.data, text.len, sink);
-        if (status == STATUS_OK)
-            status = file_writer_commit(&writer, sink);
-        else
-            file_writer_abort(&writer);
-    }
+    Status status = file_write(path, NULL, text.data, text.len, sink);
     strbuf_deinit(&text);
     return status;
 }

@@ -12,19 +12,10 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from support import INGOT, ROOT, Skip, clean_environment, expect, expect_exit, main, run, run_well, scratch
+from support import (INGOT, ROOT, TINY_RECIPE, Skip, clean_environment, expect, expect_exit, main, run,
+                     run_well, scratch)
 from tiny_model import make_model
 
-RECIPE_TEXT = """version: 1
-model_name: tiny
-precision: {weights: as_stored, activations: f32, kv_cache: f32}
-input_constraints:
-  seq_len: {min: 1, max: 8, step: 8}
-  kv_cache_seq_len: {max: 64}
-targets:
-  - {arch: x86_64, cpu: x86-64-v3, threads: 2}
-memory_optimization: {kv_cache_page_size: 16}
-"""
 MLIR = b"func.func @main() -> f32 {\n  %0 = arith.constant 1.0 : f32\n  return %0 : f32\n}\n"
 KEPT = scratch()
 
@@ -44,7 +35,7 @@ def tiny():
     model, recipe, artifact = kept("m.gguf"), kept("r.yaml"), kept("m.ingot")
     if not os.path.exists(artifact):
         make_model(model, layers=1, weights="Q8_0")
-        write(recipe, RECIPE_TEXT)
+        write(recipe, TINY_RECIPE)
         run_well("compile", recipe, "--model", model, "-o", artifact, timeout=400)
     return model, recipe, artifact
 

@@ -9,19 +9,10 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from support import INGOT, Skip, clean_environment, expect, expect_exit, main, run, run_well, scratch
+from support import (INGOT, TINY_RECIPE, Skip, clean_environment, expect, expect_exit, main, run,
+                     run_well, scratch)
 from tiny_model import make_model
 
-RECIPE_TEXT = """version: 1
-model_name: tiny
-precision: {weights: as_stored, activations: f32, kv_cache: f32}
-input_constraints:
-  seq_len: {min: 1, max: 8, step: 8}
-  kv_cache_seq_len: {max: 64}
-targets:
-  - {arch: x86_64, cpu: x86-64-v3, threads: 2}
-memory_optimization: {kv_cache_page_size: 16}
-"""
 MLIR = "func.func @main() -> f32 {\n  %0 = arith.constant 1.0 : f32\n  return %0 : f32\n}\n"
 KEPT = scratch()
 
@@ -31,9 +22,9 @@ def fill(folder):
     path = lambda name: os.path.join(folder, name)
     if not os.path.exists(os.path.join(KEPT.name, "m.ingot")):
         make_model(os.path.join(KEPT.name, "m.gguf"), layers=1, weights="Q8_0")
-        for name, text in (("r.yaml", RECIPE_TEXT), ("m.mlir", MLIR), ("t.txt", "hello hello"),
-                           ("bad.yaml", RECIPE_TEXT.replace("threads: 2", "threads: 2k").replace("tiny", "x: y: z")),
-                           ("worse.yaml", RECIPE_TEXT.replace("seq_len: {min", "seq_lne: {min") + "fuse: 1\n"),
+        for name, text in (("r.yaml", TINY_RECIPE), ("m.mlir", MLIR), ("t.txt", "hello hello"),
+                           ("bad.yaml", TINY_RECIPE.replace("threads: 2", "threads: 2k").replace("tiny", "x: y: z")),
+                           ("worse.yaml", TINY_RECIPE.replace("seq_len: {min", "seq_lne: {min") + "fuse: 1\n"),
                            ("bad.mlir", MLIR.replace("arith.constant", "arith.constnat")),
                            ("p.json", '[{"name": "a", "ids": [4, 5]}]'), ("bad.json", '[{"name": 1}]')):
             with open(os.path.join(KEPT.name, name), "w", encoding="utf-8") as out:
