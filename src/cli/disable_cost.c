@@ -56,8 +56,9 @@ void put_disable_cost_json(JsonWriter *json, const char *disabled, const Explain
 
 static Status measure(const IrModule *m, const PassPipeline *pipeline, DiagSink *sink,
                       ExplainCost *out_cost) {
+    Explain e;
+    TRY(explain_init_module(&e, m, sink));
     IrModule *copy = ir_module_clone(m);
-    Explain e = {0};
     PassPipeline quiet = {.ids = pipeline->ids, .num_ids = pipeline->num_ids};
     Status status = pass_pipeline_run(copy, &quiet, sink);
     if (status == STATUS_OK) {

@@ -35,8 +35,9 @@ Status explain_module(Cli *cli, const char *path) {
     TRY(ir_parse(kept, len, path, &cli->sink, &m));
     IrVerifyOptions verify = {.allow_test_ops = true};
     Status status = ir_verify(m, &verify, &cli->sink);
+    Explain e = {0};
+    if (status == STATUS_OK) status = explain_init_module(&e, m, &cli->sink);
     if (status == STATUS_OK) {
-        Explain e = {0};
         StrBuf out = {0};
         const IrAttr *target = ir_op_attr(m->op, "ingot.target");
         explain_tensors(m, &e);
@@ -45,8 +46,8 @@ Status explain_module(Cli *cli, const char *path) {
         explain_write(&e, &out);
         if (!explain_show(cli, out.data, out.len)) BUG("the record of a module is no JSON");
         strbuf_deinit(&out);
-        explain_deinit(&e);
     }
+    explain_deinit(&e);
     ir_module_destroy(m);
     return status;
 }

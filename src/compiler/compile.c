@@ -229,6 +229,18 @@ static Status plan_only(Compilation *c) {
     return STATUS_OK;
 }
 
+// The machine as the code of a level sees it; the recipe's own without a backend.
+static Status level_target(const Compilation *c, uint32_t i, Target *out) {
+    if (c->num_levels == 0) {
+        *out = c->machine;
+        return STATUS_OK;
+    }
+    TRY(target_for_level(c->has_machine ? &c->machine : NULL, c->levels[i], c->sink, out));
+    out->cpu_level = c->levels[i];
+    apply_numbers(&c->recipe->target, out);
+    return STATUS_OK;
+}
+
 static Status compile_level(Compilation *c, uint32_t i) {
     IrModule *m = ir_module_clone(c->pipeline.m);
     Pipeline one = c->pipeline;
@@ -240,11 +252,8 @@ static Status compile_level(Compilation *c, uint32_t i) {
     if (ir_op_attr(m->op, "ingot.machine")) {
         status = pass_machine_read(m, c->levels[i], c->sink, &target);
     } else {
-        status =
-            target_for_level(c->has_machine ? &c->machine : NULL, c->levels[i], c->sink, &target);
-        target.cpu_level = c->levels[i];
-        apply_numbers(&c->recipe->target, &target);
-        pass_machine_write(m, &target);
+        status = level_target(c, i, &target);
+        if (status == STATUS_OK) pass_machine_write(m, &target);
     }
     if (status == STATUS_OK) status = pipeline_run_until(&one, PASS_lower_target, c->sink);
     if (status == STATUS_OK && i == 0)
@@ -283,7 +292,7 @@ static Status run_to_buffers(Pipeline *p, DiagSink *sink, Explain *e) {
 }
 
 // What a disabled pass costs is the difference to a module that all passes have seen.
-static Status measure_all_passes(Compilation *c) {
+static Status measure_all_passes(Compilation *c, const Target *target) {
     PassId ids[NUM_PASSES];
     size_t num = 0;
     if (!c->pipeline.disabled) return STATUS_OK;
@@ -292,7 +301,8 @@ static Status measure_all_passes(Compilation *c) {
         ids[num++] = id;
     TRY(pass_disable_check(pass_facts(c->pipeline.m), ids, num, c->pipeline.disabled, c->sink));
     Pipeline all = {.m = ir_module_clone(c->pipeline.m)};
-    Explain explain = {0};
+    Explain explain;
+    explain_init(&explain, target);
     Status status = run_to_buffers(&all, c->sink, &explain);
     c->report->cost_enabled = explain_cost(&explain);
     explain_deinit(&explain);
@@ -301,7 +311,10 @@ static Status measure_all_passes(Compilation *c) {
 }
 
 static Status run_passes(Compilation *c) {
-    TRY(measure_all_passes(c));
+    Target target = {0};
+    TRY(level_target(c, 0, &target));
+    explain_init(&c->explain, &target);
+    TRY(measure_all_passes(c, &target));
     TRY(run_to_buffers(&c->pipeline, c->sink, &c->explain));
     c->report->cost = explain_cost(&c->explain);
     if (!has_backend(c)) return plan_only(c);

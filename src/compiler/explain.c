@@ -7,12 +7,32 @@
 #include "ir/access.h"
 #include "ir/print.h"
 #include "passes/fusion.h"
+#include "passes/pass.h"
 #include "passes/primitive.h"
 
-// A value between two kernels is written, waited for and read. Read bandwidth of one core out of
-// memory, and the mean of a barrier with the imbalance it absorbs, as measured on the reference
-// machine (docs/explain.md).
-enum { STAKE_BYTES_PER_NS = 30, STAKE_BARRIER_NS = 1000 };
+// A value between two kernels is written, waited for and read.
+static uint64_t stake_ns(const Explain *e, uint64_t bytes, uint64_t num_barriers) {
+    return (uint64_t)((double)bytes / e->bytes_per_ns + (double)num_barriers * e->barrier_ns);
+}
+
+void explain_init(Explain *e, const Target *target) {
+    double share = target_number_or(target, TARGET_REACHED_MEM, 1);
+    *e = (Explain){.bytes_per_ns = target_number_or(target, TARGET_MEM_RATE, 1) * share,
+                   .barrier_ns = target_number(target, TARGET_BARRIER_NS)};
+}
+
+Status explain_init_module(Explain *e, const IrModule *m, DiagSink *sink) {
+    CpuLevel level = (CpuLevel)0;
+    DiagSink quiet;
+    diag_sink_init(&quiet);
+    if (pass_target_read(m, &quiet, &level) != STATUS_OK) level = (CpuLevel)0;
+    diag_sink_deinit(&quiet);
+    Target target = {0};
+    *e = (Explain){0};
+    TRY(target_for_level(NULL, level, sink, &target));
+    explain_init(e, &target);
+    return STATUS_OK;
+}
 
 // ---- JSON
 
@@ -157,7 +177,7 @@ static void put_edge(IrModule *m, const FusionEdge *edge, Explain *e) {
     // Joined, the bytes are neither written nor read; apart, they are both.
     uint64_t moved = 2 * edge->bytes;
     put_number(out, "bytes", moved);
-    put_number(out, "predicted_ns", moved / STAKE_BYTES_PER_NS + STAKE_BARRIER_NS);
+    put_number(out, "predicted_ns", stake_ns(e, moved, 1));
     put_number(out, "count", edge->count);
     strbuf_putc(out, '}');
     e->num_applied += edge->is_applied;
@@ -406,7 +426,7 @@ ExplainCost explain_cost(const Explain *e) {
                         .num_copies = e->num_copies,
                         .copy_bytes = e->copy_bytes,
                         .moved_bytes = e->stake_bytes + 2 * e->copy_bytes};
-    cost.predicted_ns = cost.moved_bytes / STAKE_BYTES_PER_NS + cost.num_calls * STAKE_BARRIER_NS;
+    cost.predicted_ns = stake_ns(e, cost.moved_bytes, cost.num_calls);
     return cost;
 }
 

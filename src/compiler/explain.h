@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "ir/ir.h"
+#include "target/target.h"
 
 typedef struct Explain {
     StrBuf rules, edges, access, buffers, copies, kernels; // elements of arrays
@@ -14,7 +15,14 @@ typedef struct Explain {
     uint64_t num_buffers, num_copies, num_kernels, num_access;
     uint64_t num_functions, num_calls; // kernels as outlined, and how often they run
     const char *level;                 // of kernels
+    double bytes_per_ns, barrier_ns;   // of the machine
 } Explain;
+
+// Predicted times are for `target`: its memory as fast as code reaches it, and a barrier.
+void explain_init(Explain *e, const Target *target);
+// The same for a module by itself: the least machine of its CPU level, or of the lowest level if it
+// names none.
+Status explain_init_module(Explain *e, const IrModule *m, DiagSink *sink) MUST_USE;
 
 // At three moments: kernels are outlined and still tensors; buffers; vectors of one CPU level.
 void explain_tensors(IrModule *m, Explain *e);
