@@ -62,3 +62,8 @@ void *base_realloc(void *ptr, size_t count, size_t elem_size) {
     if (!grown) base_out_of_memory(count, elem_size);
     return grown;
 }
+
+void array_sort(void *items, size_t count, size_t size,
+                int (*compare)(const void *, const void *)) {
+    if (count > 1) qsort(items, count, size, compare);
+}

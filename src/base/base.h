@@ -75,4 +75,8 @@ static inline uint64_t align_up(uint64_t value, uint64_t alignment) {
         }                                                                                          \
     } while (0)
 
+// Sorts `count` items of `size` bytes in place, in the order of `compare` (as qsort, which unlike
+// this must not be given the null pointer of an empty array).
+void array_sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
+
 #endif

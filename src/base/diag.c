@@ -104,7 +104,7 @@ static int compare_place(const void *a, const void *b) {
 static const Diag **sorted(const DiagSink *sink) {
     const Diag **order = base_alloc(sink->num_diags, sizeof *order);
     for (size_t i = 0; i < sink->num_diags; i++) order[i] = &sink->diags[i];
-    qsort(order, sink->num_diags, sizeof *order, compare_place);
+    array_sort(order, sink->num_diags, sizeof *order, compare_place);
     return order;
 }
 

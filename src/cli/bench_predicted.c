@@ -105,7 +105,7 @@ static double median_error(const PredictedRows *rows) {
     for (size_t i = 0; i < rows->num_rows; i++)
         if (*rows->rows[i].kernel && rows->rows[i].measured_ns > 0)
             errors[n++] = fabs(rows->rows[i].predicted_ns / rows->rows[i].measured_ns - 1);
-    qsort(errors, n, sizeof *errors, by_value);
+    array_sort(errors, n, sizeof *errors, by_value);
     if (n > 0) median = n % 2 ? errors[n / 2] : (errors[n / 2 - 1] + errors[n / 2]) / 2;
     free(errors);
     return median;

@@ -68,7 +68,7 @@ static Spread spread_of(const BenchRun *runs, size_t num_runs, size_t field_offs
         uint64_t ns = *(const uint64_t *)(const void *)((const char *)&runs[i] + field_offset);
         values[i] = units ? (double)units * 1e9 / (double)MAX(ns, (uint64_t)1) : (double)ns;
     }
-    qsort(values, num_runs, sizeof *values, compare_doubles);
+    array_sort(values, num_runs, sizeof *values, compare_doubles);
     Spread spread = {.min = values[0], .max = values[num_runs - 1]};
     spread.median =
         num_runs % 2 ? values[num_runs / 2] : (values[num_runs / 2 - 1] + values[num_runs / 2]) / 2;

@@ -69,7 +69,7 @@ static void put_top(Evaluation *eval) {
     int32_t *order = base_alloc(vocab_size, sizeof *order);
     for (uint32_t i = 0; i < vocab_size; i++) order[i] = (int32_t)i;
     sort_logits = logits;
-    qsort(order, vocab_size, sizeof *order, compare_logits);
+    array_sort(order, vocab_size, sizeof *order, compare_logits);
     json_begin_array(&eval->json, "top");
     for (uint64_t i = 0; i < MIN(eval->topk, (uint64_t)vocab_size); i++)
         put_pair(&eval->json, order[i], (double)logits[order[i]] - log_sum);
@@ -258,7 +258,7 @@ static int compare_doubles(const void *a, const void *b) {
 static void put_summary(const Evaluation *eval, size_t num_prompts) {
     size_t n = eval->num_divergences;
     double mean = 0, median = 0, worst = 0;
-    qsort(eval->divergences, n, sizeof(double), compare_doubles);
+    array_sort(eval->divergences, n, sizeof(double), compare_doubles);
     for (size_t i = 0; i < n; i++) mean += eval->divergences[i] / (double)n;
     if (n) worst = eval->divergences[n - 1];
     if (n)

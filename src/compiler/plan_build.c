@@ -394,7 +394,7 @@ Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *conf
         status = diag_error(sink, DIAG_P0007, (DiagSpan){0}, "the module has no entry function");
     }
     if (status == STATUS_OK) {
-        qsort(r.entries, r.num_entries, sizeof *r.entries, by_bucket);
+        array_sort(r.entries, r.num_entries, sizeof *r.entries, by_bucket);
         keep_tables(&r);
         PlanHeader *h = &build.tables.header;
         h->kernel_abi_version = KERNEL_ABI_VERSION;

@@ -161,7 +161,7 @@ const IrAttr *ir_attr_dict(IrModule *m, size_t n, const IrNamedAttr *entries) {
     IrNamedAttr *sorted = ARENA_ARRAY(&m->arena, IrNamedAttr, n);
     for (size_t i = 0; i < n; i++)
         sorted[i] = (IrNamedAttr){ir_intern(m, entries[i].name), entries[i].attr};
-    qsort(sorted, n, sizeof *sorted, compare_names);
+    array_sort(sorted, n, sizeof *sorted, compare_names);
     return attr_intern(m, &(IrAttr){.kind = IR_ATTR_DICT, .entries = sorted, .num_entries = n});
 }
 

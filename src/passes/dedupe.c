@@ -73,7 +73,7 @@ static bool merge_once(IrModule *m) {
         ARRAY_RESERVE(entries, count, capacity);
         entries[count++] = entry_of(m, func);
     }
-    qsort(entries, count, sizeof *entries, compare);
+    array_sort(entries, count, sizeof *entries, compare);
     for (size_t i = 1, keep = 0; i < count; i++) {
         if (entries[i].len != entries[keep].len ||
             memcmp(entries[i].text, entries[keep].text, entries[i].len) != 0) {

@@ -139,7 +139,7 @@ static Status schedule_kernel(Scheduler *sch, IrOp *func, const char *kind) {
         schedule_write(sch->m, func, &sch->candidates[0].s);
         return STATUS_OK;
     }
-    qsort(sch->candidates, num, sizeof *sch->candidates, by_clocks);
+    array_sort(sch->candidates, num, sizeof *sch->candidates, by_clocks);
     schedule_write(sch->m, func, &sch->candidates[0].s);
     const IrAttr *records[MAX_CANDIDATES];
     for (size_t i = 0; i < num; i++)

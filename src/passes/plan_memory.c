@@ -139,7 +139,7 @@ static uint64_t lowest_free(const Buffer *buffers, size_t i) {
 }
 
 static void place(MemoryPlan *p) {
-    if (p->num_buffers) qsort(p->buffers, p->num_buffers, sizeof *p->buffers, larger_first);
+    array_sort(p->buffers, p->num_buffers, sizeof *p->buffers, larger_first);
     for (size_t i = 0; i < p->num_buffers; i++) {
         p->buffers[i].offset = lowest_free(p->buffers, i);
         p->arena_bytes = MAX(p->arena_bytes, p->buffers[i].offset + p->buffers[i].len_bytes);

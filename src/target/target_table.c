@@ -51,7 +51,7 @@ Status target_table_load(DiagSink *sink, TargetTable *out_table) {
             : load_embedded(sink, &table);
     if (status == STATUS_OK) {
         Target *kept = arena_memdup(&sink->arena, table.targets, table.num_targets, sizeof *kept);
-        qsort(kept, table.num_targets, sizeof *kept, by_name);
+        array_sort(kept, table.num_targets, sizeof *kept, by_name);
         *out_table = (TargetTable){.targets = kept, .num_targets = table.num_targets};
     }
     free(table.targets);

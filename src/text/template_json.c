@@ -111,7 +111,7 @@ static Status put_dict(JsonWriter *writer, const TemplateDict *dict, size_t dept
                 return render_error(writer->render, "keys of different kinds cannot be sorted");
         TemplateEntry *sorted =
             arena_memdup(&writer->render->arena, entries, dict->count, sizeof *entries);
-        qsort(sorted, dict->count, sizeof *sorted, compare_keys);
+        array_sort(sorted, dict->count, sizeof *sorted, compare_keys);
         entries = sorted;
     }
     put(writer, "{");

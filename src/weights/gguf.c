@@ -459,7 +459,7 @@ static Status check_layout(Reader *r) {
     if (gguf->num_tensors == 0) return STATUS_OK;
     const GgufTensor **order = ARENA_ARRAY(&gguf->arena, const GgufTensor *, gguf->num_tensors);
     for (uint64_t i = 0; i < gguf->num_tensors; i++) order[i] = &gguf->tensors[i];
-    qsort(order, gguf->num_tensors, sizeof *order, compare_offset);
+    array_sort(order, gguf->num_tensors, sizeof *order, compare_offset);
     for (uint64_t i = 1; i < gguf->num_tensors; i++) {
         const GgufTensor *prev = order[i - 1], *next = order[i];
         if (prev->file_offset + prev->len_bytes <= next->file_offset) continue;
