@@ -1,7 +1,8 @@
-// Ingot's run time as a C library: an artifact made by `ingot compile` answers token by token. No
-// compiler is needed where it runs.
+// Ingot's run time as a C library: an artifact made by `ingot compile` answers token by token, or,
+// compiled from a module, is called with tensors. No compiler is needed where it runs.
 //
-// Use: open a model, create a session, prefill a prompt, then sample and decode in turn.
+// Use: open a model, create a session, prefill a prompt, then sample and decode in turn; or open a
+// model and call its entries.
 //
 // Errors. A function that can fail returns an IngotStatus and takes an IngotError ** as its last
 // argument (NULL: not wanted). On failure *out_error is a new error that the caller frees with
@@ -130,6 +131,34 @@ INGOT_API uint32_t ingot_session_num_tokens(const IngotSession *session);
 // Cuts prompts into chunks of at most this many tokens, 1 to chunk_tokens of the model.
 INGOT_API IngotStatus ingot_session_set_chunk(IngotSession *session, uint32_t chunk_tokens,
                                               IngotError **out_error);
+
+// ---- tensors: what an artifact compiled from a module (`ingot compile model.mlir`) takes and
+// gives
+
+typedef struct IngotTensor {
+    const char *name;
+    const char *type;    // of the elements, as in the module: "f32", "i8", "index", ...
+    uint32_t rank;       // at most 16
+    const int64_t *dims; // rank of them
+    void *data;          // row-major; bf16 as its two bytes, i1 as a byte 0 or 1, index as i64
+    size_t len_bytes;
+} IngotTensor;
+
+// Entries by number, and their arguments and results (data is NULL). An entry that was compiled for
+// several sizes has one number for each, under one name. 0 entries: a language model. Any thread.
+INGOT_API uint32_t ingot_model_num_entries(const IngotModel *model);
+INGOT_API const char *ingot_entry_name(const IngotModel *model, uint32_t entry);
+INGOT_API uint32_t ingot_entry_num_arguments(const IngotModel *model, uint32_t entry);
+INGOT_API uint32_t ingot_entry_num_results(const IngotModel *model, uint32_t entry);
+INGOT_API IngotTensor ingot_entry_argument(const IngotModel *model, uint32_t entry, uint32_t i);
+INGOT_API IngotTensor ingot_entry_result(const IngotModel *model, uint32_t entry, uint32_t i);
+
+// Calls an entry (NULL: the only one) with all its arguments, in any order. out_results: room for
+// the first num_results results; their data belong to the model and live until the next call on it.
+// An argument that is missing, unknown, or of another type or size: X0020, and nothing has run.
+INGOT_API IngotStatus ingot_call(IngotModel *model, const char *entry, const IngotTensor *arguments,
+                                 size_t num_arguments, IngotTensor *out_results, size_t num_results,
+                                 IngotError **out_error);
 
 // ---- text (any thread). Without a tokenizer in the artifact: X0017.
 

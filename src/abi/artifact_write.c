@@ -132,6 +132,7 @@ uint64_t plan_tables_layout(PlanTables *tables) {
     end = place(&header->buffers, tables->num_buffers, sizeof(PlanBuffer), end);
     end = place(&header->scalars, tables->num_scalars, sizeof(PlanScalar), end);
     end = place(&header->memory, tables->num_memory, sizeof(PlanMemoryPart), end);
+    end = place(&header->ports, tables->num_ports, sizeof(PlanPort), end);
     return end;
 }
 
@@ -153,4 +154,5 @@ void plan_tables_write(PlanTables *tables, StrBuf *out) {
     put(out, start, header->buffers, tables->buffers, sizeof(PlanBuffer));
     put(out, start, header->scalars, tables->scalars, sizeof(PlanScalar));
     put(out, start, header->memory, tables->memory, sizeof(PlanMemoryPart));
+    put(out, start, header->ports, tables->ports, sizeof(PlanPort));
 }

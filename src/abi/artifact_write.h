@@ -49,7 +49,9 @@ typedef struct PlanTables {
     const PlanBuffer *buffers;
     const PlanScalar *scalars;
     const PlanMemoryPart *memory;
-    uint64_t num_levels, num_kernels, num_entries, num_steps, num_buffers, num_scalars, num_memory;
+    const PlanPort *ports;
+    uint64_t num_levels, num_kernels, num_entries, num_steps, num_buffers, num_scalars, num_memory,
+        num_ports;
 } PlanTables;
 
 // Sets the offsets and counts of header's tables. Returns the bytes of the whole section.

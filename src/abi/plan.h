@@ -13,13 +13,14 @@
 
 #define ARTIFACT_MAGIC "INGOT\r\n\x1a"
 enum {
-    ARTIFACT_VERSION = 1,
+    ARTIFACT_VERSION = 2,
     ARTIFACT_PAGE_BYTES = 4096,         // alignment of code
     ARTIFACT_HUGE_PAGE_BYTES = 2 << 20, // unit the weight image is rounded up to in memory
     ARTIFACT_MAX_SECTIONS = 32,         // slots of the section table, which follows the header
     PLAN_BUFFER_ALIGN_BYTES = 64,
     PLAN_MAX_THREADS = 256,
     PLAN_MAX_NAME_BYTES = 4096, // longest string, its NUL not counted
+    PLAN_MAX_RANK = 16,         // of a port
 };
 
 typedef enum SectionKind {
@@ -57,8 +58,8 @@ typedef struct PlanTable {
 
 typedef struct PlanHeader {
     uint32_t kernel_abi_version;
-    uint32_t max_threads; // workers the plan has scratch for
-    uint32_t vocab_size;
+    uint32_t max_threads;        // workers the plan has scratch for
+    uint32_t vocab_size;         // 0: no language model, every entry is called with tensors
     uint32_t context_len_tokens; // = page_len_tokens * max_pages
     uint32_t page_len_tokens, max_pages;
     uint32_t model_name; // string offset
@@ -67,7 +68,8 @@ typedef struct PlanHeader {
     uint64_t arena_bytes;   // one arena, shared by all entries
     uint64_t kv_bytes;      // all layers, all pages
     uint64_t scratch_bytes; // per worker
-    uint64_t io_bytes;      // token ids, page table, logits
+    uint64_t ports_bytes;   // arguments and results of the entry that has most of them
+    uint64_t io_bytes;      // token ids, page table, logits, ports
     uint64_t runtime_bytes; // executor, sampler, tokenizer state
     PlanTable levels;       // PlanLevel: one per SECTION_CODE
     PlanTable kernels;      // PlanKernel
@@ -77,6 +79,7 @@ typedef struct PlanHeader {
     PlanTable buffers;      // PlanBuffer
     PlanTable scalars;      // PlanScalar
     PlanTable memory;       // PlanMemoryPart
+    PlanTable ports;        // PlanPort
 } PlanHeader;
 
 typedef struct PlanLevel {
@@ -96,8 +99,10 @@ typedef struct PlanKernelCode {
     uint64_t offset, len_bytes; // in the level's code section
 } PlanKernelCode;
 
-// One compiled entry point: processes `num_valid` tokens, 1 <= num_valid <= bucket_tokens, at
-// positions start..start+num_valid-1, and leaves the logits of the last one in the logits buffer.
+// One compiled entry point. Of a language model: processes `num_valid` tokens, 1 <= num_valid <=
+// bucket_tokens, at positions start..start+num_valid-1, and leaves the logits of the last one in
+// the logits buffer. Else (bucket_tokens 0): computes its result ports from its argument ports;
+// several entries of one name are its versions for different sizes.
 typedef struct PlanEntry {
     uint32_t bucket_tokens;
     uint32_t first_step, num_steps;
@@ -108,7 +113,19 @@ typedef struct PlanEntry {
     // 1: they may run again and again for other rows of the same call, with the number of valid
     // tokens up to that row: they write nothing that they read from the steps before them.
     uint32_t repeats_head;
+    uint32_t first_port, num_ports; // arguments, then results
+    uint32_t reserved;
 } PlanEntry;
+
+// A tensor that an entry takes or gives.
+typedef struct PlanPort {
+    uint32_t name;  // string offset; unique among the arguments, and among the results, of an entry
+    uint32_t dtype; // Dtype
+    uint32_t rank, is_result;
+    uint64_t offset, len_bytes;        // in SPACE_PORTS
+    int64_t dims[PLAN_MAX_RANK];       // 0 from rank on
+    uint32_t dim_names[PLAN_MAX_RANK]; // string offsets; the empty text for a fixed size
+} PlanPort;
 
 typedef enum PlanSpace {
     SPACE_WEIGHTS, // offset in SECTION_WEIGHTS
@@ -118,6 +135,7 @@ typedef enum PlanSpace {
     SPACE_TOKENS,  // i32 token ids of this call, bucket_tokens of the largest entry
     SPACE_PAGES,   // i32 page table of the sequence, max_pages; any order, 0 where not yet assigned
     SPACE_LOGITS,  // f32, vocab_size
+    SPACE_PORTS,   // arguments and results of the entry at hand
     NUM_PLAN_SPACES
 } PlanSpace;
 

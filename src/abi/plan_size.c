@@ -20,7 +20,8 @@ uint64_t plan_space_bytes(const PlanHeader *plan, PlanSpace space) {
         return plan_resident_bytes(plan_scratch_stride_bytes(plan) * plan->max_threads);
     case SPACE_TOKENS: return plan_resident_bytes(plan->io_bytes);
     case SPACE_PAGES:
-    case SPACE_LOGITS: return 0;
+    case SPACE_LOGITS:
+    case SPACE_PORTS: return 0;
     case NUM_PLAN_SPACES: break;
     }
     BUG("space %d does not exist", (int)space);
@@ -34,7 +35,9 @@ PlanIoLayout plan_io_layout(const PlanHeader *plan, uint32_t largest_bucket) {
     io.pages_bytes = (uint64_t)plan->max_pages * sizeof(int32_t);
     io.logits_offset = align_up(io.pages_offset + io.pages_bytes, align);
     io.logits_bytes = (uint64_t)plan->vocab_size * sizeof(float);
-    io.io_bytes = align_up(io.logits_offset + io.logits_bytes, align);
+    io.ports_offset = align_up(io.logits_offset + io.logits_bytes, align);
+    io.ports_bytes = plan->ports_bytes;
+    io.io_bytes = align_up(io.ports_offset + io.ports_bytes, align);
     return io;
 }
 

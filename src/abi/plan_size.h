@@ -21,7 +21,7 @@ enum {
 // Resident bytes of a mapping that holds `bytes`: a multiple of the page size it gets.
 uint64_t plan_resident_bytes(uint64_t bytes);
 // Resident bytes of one space; SPACE_SCRATCH: of all max_threads workers together. SPACE_TOKENS,
-// SPACE_PAGES and SPACE_LOGITS share one mapping of io_bytes, counted at SPACE_TOKENS.
+// SPACE_PAGES, SPACE_LOGITS and SPACE_PORTS share one mapping of io_bytes, counted at the first.
 uint64_t plan_space_bytes(const PlanHeader *plan, PlanSpace space);
 // Distance between two workers' scratch.
 uint64_t plan_scratch_stride_bytes(const PlanHeader *plan);
@@ -31,7 +31,8 @@ typedef struct PlanIoLayout {
     uint64_t tokens_offset, tokens_bytes; // i32[largest_bucket]
     uint64_t pages_offset, pages_bytes;   // i32[max_pages]
     uint64_t logits_offset, logits_bytes; // f32[vocab_size]
-    uint64_t io_bytes;                    // what PlanHeader.io_bytes has to be
+    uint64_t ports_offset, ports_bytes;
+    uint64_t io_bytes; // what PlanHeader.io_bytes has to be
 } PlanIoLayout;
 PlanIoLayout plan_io_layout(const PlanHeader *plan, uint32_t largest_bucket);
 

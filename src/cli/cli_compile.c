@@ -134,25 +134,37 @@ static void put_json(const CompileReport *report) {
     put_document(&out);
 }
 
+// Times at an empty and a full context; one where there is no context.
+static void put_times(const CompileReport *report, const double *ns, StrBuf *out) {
+    strbuf_printf(out, "%.3f", ns[0] * 1e-6);
+    if (report->context_len_tokens) strbuf_printf(out, " to %.3f", ns[1] * 1e-6);
+    strbuf_puts(out, " ms");
+}
+
 static void put_entries(const CompileReport *report, StrBuf *out) {
-    strbuf_printf(out, "\nentries, with the time predicted on %s, empty to full context\n",
-                  report->target);
+    strbuf_printf(out, "\nentries, with the time predicted on %s%s\n", report->target,
+                  report->context_len_tokens ? ", empty to full context" : "");
     for (size_t i = 0; i < report->num_entries; i++) {
         const CompileEntry *e = &report->entries[i];
-        strbuf_printf(out, "  %-22s up to %u tokens, %u steps, %u barriers: %.3f to %.3f ms",
-                      e->name, e->bucket_tokens, e->num_steps, e->num_barriers, e->all_ns[0] * 1e-6,
-                      e->all_ns[1] * 1e-6);
-        if (report->threads > 1 && report->num_levels)
-            strbuf_printf(out, " (one thread %.3f to %.3f ms)", e->one_ns[0] * 1e-6,
-                          e->one_ns[1] * 1e-6);
+        strbuf_printf(out, "  %-22s ", e->name);
+        if (e->bucket_tokens) strbuf_printf(out, "up to %u tokens, ", e->bucket_tokens);
+        strbuf_printf(out, "%u steps, %u barriers: ", e->num_steps, e->num_barriers);
+        put_times(report, e->all_ns, out);
+        if (report->threads > 1 && report->num_levels) {
+            strbuf_puts(out, " (one thread ");
+            put_times(report, e->one_ns, out);
+            strbuf_putc(out, ')');
+        }
         strbuf_putc(out, '\n');
     }
 }
 
 static void put_text(const CompileReport *report) {
     StrBuf out = {0};
-    strbuf_printf(&out, "%s: target %s, context %u tokens, up to %u threads", report->model_name,
-                  report->target, report->context_len_tokens, report->threads);
+    strbuf_printf(&out, "%s: target %s, ", report->model_name, report->target);
+    if (report->context_len_tokens)
+        strbuf_printf(&out, "context %u tokens, ", report->context_len_tokens);
+    strbuf_printf(&out, "up to %u threads", report->threads);
     if (report->num_levels) strbuf_puts(&out, ", cpu");
     for (size_t i = 0; i < report->num_levels; i++)
         strbuf_printf(&out, " %s", cpu_level_info(report->levels[i])->name);

@@ -6,6 +6,8 @@
 #include "base/file.h"
 #include "cli/compiler_verbs.h"
 #include "cli/disable_cost.h"
+#include "cli/tensor_files.h"
+#include "compiler/module_text.h"
 #include "compiler/validate_native.h"
 #include "ir/interp.h"
 #include "ir/parse.h"
@@ -13,7 +15,7 @@
 #include "ir/verify.h"
 #include "passes/pass.h"
 
-enum { MAX_RESULTS = 64, MAX_PARTS = 4096 };
+enum { MAX_ARGUMENTS = 64, MAX_RESULTS = 64, MAX_PARTS = 4096 };
 #define MAX_IR_BYTES ((uint64_t)1 << 32)
 // Bounds of --run: IR from strangers may ask for anything. The first is some ten seconds, and
 // --max-steps sets another.
@@ -58,40 +60,117 @@ static void put_result(StrBuf *out, IrModule *m, size_t number, const IrInterpVa
     strbuf_putc(out, '\n');
 }
 
+// The argument's value out of a file of the same type and sizes.
+static Status take_input(Cli *cli, const TensorFiles *files, const char *name, const IrType *type,
+                         IrInterpValue *out) {
+    const IngotTensor *given = NULL;
+    for (size_t i = 0; i < files->num; i++)
+        if (str_equal(files->tensors[i].name ? files->tensors[i].name : name, name))
+            given = &files->tensors[i];
+    if (!given) return usage_error(&cli->sink, DIAG_U0005, "--input %s=FILE.npy is missing", name);
+    StrBuf is = {0}, wanted = {0};
+    const IrType *elem = ir_type_elem(type);
+    bool is_shaped = ir_type_is_shaped(type);
+    for (uint32_t d = 0; is_shaped && d < type->rank; d++)
+        if (type->shape[d] == IR_DYNAMIC)
+            strbuf_puts(&wanted, "?x");
+        else
+            strbuf_printf(&wanted, "%" PRId64 "x", type->shape[d]);
+    if (elem->kind == IR_TYPE_INDEX)
+        strbuf_puts(&wanted, "i64"); // files have no type of their own for it
+    else
+        ir_print_type(elem, &wanted);
+    put_tensor_type(&is, given);
+    Status status = STATUS_OK;
+    if (!str_equal(is.data, wanted.data))
+        status = usage_error(&cli->sink, DIAG_U0004, "--input %s holds %s, the argument is %s",
+                             name, is.data, wanted.data);
+    strbuf_deinit(&is);
+    strbuf_deinit(&wanted);
+    *out = (IrInterpValue){.type = type, .data = given->data, .len_bytes = given->len_bytes};
+    if (!is_shaped && status == STATUS_OK) out->bits = load_element(elem, given->data, 0);
+    return status;
+}
+
+static Status put_results(Cli *cli, IrModule *m, const IrOp *func, IrInterpValue *results,
+                          StrBuf *out) {
+    IngotTensor tensors[MAX_RESULTS] = {0};
+    StrBuf types[MAX_RESULTS] = {0};
+    uint32_t num = ir_func_type(func)->num_results;
+    for (uint32_t i = 0; i < num; i++) {
+        IrInterpValue *value = &results[i];
+        bool is_shaped = ir_type_is_shaped(value->type);
+        ir_print_type(ir_type_elem(value->type), &types[i]);
+        tensors[i] =
+            (IngotTensor){.name = module_text_result_name(m, func, i),
+                          .type = types[i].data,
+                          .rank = is_shaped ? value->type->rank : 0,
+                          .dims = is_shaped ? value->type->shape : NULL,
+                          .data = is_shaped ? value->data : (void *)&value->bits,
+                          .len_bytes = is_shaped ? value->len_bytes : ir_type_bytes(value->type)};
+        if (!args_has(&cli->args, OPT_RESULT)) put_result(out, m, i, value);
+    }
+    Status status = tensor_files_write(cli, tensors, num);
+    for (uint32_t i = 0; i < num; i++) strbuf_deinit(&types[i]);
+    return status;
+}
+
+// Files take any number of elements, standard output does not.
+static Status check_printed(Cli *cli, const IrOp *func, const IrInterpValue *results,
+                            uint32_t num_results) {
+    uint64_t num_elements = 0;
+    for (uint32_t i = 0; i < num_results; i++)
+        if (results[i].data)
+            num_elements += results[i].len_bytes / ir_type_bytes(ir_type_elem(results[i].type));
+    if (num_elements <= MAX_PRINTED_ELEMENTS || args_has(&cli->args, OPT_RESULT)) return STATUS_OK;
+    Status status = diag_error(&cli->sink, DIAG_I0303, ir_loc_span(func->loc),
+                               "%s gives %" PRIu64 " elements, too many to be printed",
+                               ir_symbol_name(func), num_elements);
+    (void)status;
+    diag_write(&cli->sink, "--result FILE.npy");
+    return STATUS_LIMIT;
+}
+
+static Status interpret_with(Cli *cli, IrModule *m, const IrOp *func, const TensorFiles *files,
+                             StrBuf *out) {
+    const IrType *type = ir_func_type(func);
+    IrInterpValue arguments[MAX_ARGUMENTS] = {0}, results[MAX_RESULTS] = {0};
+    for (uint32_t i = 0; i < type->num_inputs; i++) {
+        if (!ir_type_is_scalar(type->inputs[i]) && type->inputs[i]->kind != IR_TYPE_TENSOR)
+            return usage_error(&cli->sink, DIAG_U0004, "argument %u is neither tensor nor scalar",
+                               i);
+        TRY(take_input(cli, files, module_text_argument_name(m, func, i), type->inputs[i],
+                       &arguments[i]));
+    }
+    IrInterpOptions options = {
+        .print_output = out,
+        .max_ops = args_count(&cli->args, OPT_MAX_STEPS, DEFAULT_MAX_STEPS),
+        .max_bytes = MAX_INTERPRETED_BYTES,
+    };
+    TRY(ir_interp_call(m, ir_symbol_name(func), type->num_inputs, arguments, type->num_results,
+                       results, &options, &cli->sink));
+    Status status = check_printed(cli, func, results, type->num_results);
+    if (status == STATUS_OK) status = put_results(cli, m, func, results, out);
+    for (uint32_t i = 0; i < type->num_results; i++) ir_interp_result_deinit(&results[i]);
+    return status;
+}
+
 static Status interpret(Cli *cli, IrModule *m, StrBuf *out) {
     const char *entry = args_text(&cli->args, OPT_ENTRY, "main");
     const IrOp *func = ir_symbol_find(m, entry);
     if (!func || func->kind != IR_FUNC_FUNC || !ir_func_body(func))
         return usage_error(&cli->sink, DIAG_U0004, "the module has no function %s to run", entry);
     const IrType *type = ir_func_type(func);
-    if (type->num_inputs || type->num_results > MAX_RESULTS)
+    if (type->num_inputs > MAX_ARGUMENTS || type->num_results > MAX_RESULTS)
         return usage_error(&cli->sink, DIAG_U0004,
-                           "%s cannot be run: it takes %u arguments and gives %u results; none and "
-                           "at most %d are possible here",
+                           "%s cannot be run: it takes %u arguments and gives %u results; at most "
+                           "%d are possible here",
                            entry, type->num_inputs, type->num_results, MAX_RESULTS);
-    IrInterpValue results[MAX_RESULTS] = {0};
-    IrInterpOptions options = {
-        .print_output = out,
-        .max_ops = args_count(&cli->args, OPT_MAX_STEPS, DEFAULT_MAX_STEPS),
-        .max_bytes = MAX_INTERPRETED_BYTES,
-    };
-    TRY(ir_interp_call(m, entry, 0, NULL, type->num_results, results, &options, &cli->sink));
-    uint64_t num_elements = 0;
-    for (uint32_t i = 0; i < type->num_results; i++)
-        if (results[i].data)
-            num_elements += results[i].len_bytes / ir_type_bytes(ir_type_elem(results[i].type));
-    Status status = STATUS_OK;
-    if (num_elements > MAX_PRINTED_ELEMENTS) {
-        status = diag_error(&cli->sink, DIAG_I0303, ir_loc_span(func->loc),
-                            "%s gives %" PRIu64 " elements, too many to be printed", entry,
-                            num_elements);
-        (void)status;
-        status = STATUS_LIMIT;
-    }
-    for (uint32_t i = 0; i < type->num_results; i++) {
-        if (status == STATUS_OK) put_result(out, m, i, &results[i]);
-        ir_interp_result_deinit(&results[i]);
-    }
+    TensorFiles *files = base_alloc(1, sizeof *files);
+    Status status = tensor_files_read(cli, files);
+    if (status == STATUS_OK) status = interpret_with(cli, m, func, files, out);
+    tensor_files_deinit(files);
+    free(files);
     return status;
 }
 
@@ -118,8 +197,9 @@ static Status run_pipeline(Cli *cli, IrModule *m, const PassPipeline *pipeline) 
 static Status process(Cli *cli, const char *text, size_t len, const char *file,
                       const PassPipeline *pipeline, StrBuf *out) {
     IrModule *m = NULL;
-    TRY(ir_parse(text, len, file, &cli->sink, &m));
     bool is_run = args_has(&cli->args, OPT_RUN_ENTRY);
+    IrParseOptions options = {.keeps_argument_names = is_run};
+    TRY(ir_parse_with(text, len, file, &options, &cli->sink, &m));
     IrVerifyOptions verify = {.level = (uint32_t)args_count(&cli->args, OPT_LEVEL, 0),
                               .allow_test_ops = true};
     Status status = ir_verify(m, &verify, &cli->sink);

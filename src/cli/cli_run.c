@@ -6,6 +6,7 @@
 
 #include "cli/conversation.h"
 #include "cli/prompt.h"
+#include "cli/run_tensors.h"
 
 static Status check_options(Cli *cli) {
     const Args *args = &cli->args;
@@ -60,6 +61,10 @@ static Status answer_once(Cli *cli, Model *model, Prompt *prompt) {
 
 Status verb_RUN(Cli *cli) {
     TRY(check_positional(cli, 1, 2, "an artifact"));
+    if (run_tensors_is_wanted(cli)) {
+        TRY(check_positional(cli, 1, 1, "an artifact"));
+        return run_tensors(cli);
+    }
     TRY(check_options(cli));
     bool is_conversation = prompt_is_conversation(cli);
     Prompt prompt = {0};

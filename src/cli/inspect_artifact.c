@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/dtype.h"
 #include "cli/inspect.h"
 #include "cli/memory_table.h"
-#include "runtime/artifact.h"
+#include "cli/tensor_files.h"
+#include "runtime/tensor_call.h"
 
 static uint64_t code_bytes(const Artifact *artifact, uint64_t level, uint64_t kernel) {
     return artifact->kernel_code[level * artifact->plan->kernels.count + kernel].len_bytes;
@@ -44,6 +46,23 @@ static void put_levels_json(JsonWriter *json, const Artifact *artifact) {
     json_end_array(json);
 }
 
+static void put_ports_json(JsonWriter *json, const Artifact *artifact, const PlanEntry *entry,
+                           bool is_result) {
+    json_begin_array(json, is_result ? "results" : "arguments");
+    for (uint32_t i = 0; i < entry->num_ports; i++) {
+        const PlanPort *port = &artifact->ports[entry->first_port + i];
+        if (port->is_result != is_result) continue;
+        json_begin_object(json, NULL);
+        json_put_string(json, "name", artifact_string(artifact, port->name));
+        json_put_string(json, "type", dtype_info((Dtype)port->dtype)->name);
+        json_begin_array(json, "shape");
+        for (uint32_t d = 0; d < port->rank; d++) json_put_int(json, NULL, port->dims[d]);
+        json_end_array(json);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
 static void put_entries_json(JsonWriter *json, const Artifact *artifact) {
     json_begin_array(json, "entries");
     for (uint64_t i = 0; i < artifact->plan->entries.count; i++) {
@@ -52,6 +71,10 @@ static void put_entries_json(JsonWriter *json, const Artifact *artifact) {
         json_put_string(json, "name", artifact_string(artifact, entry->name));
         json_put_uint(json, "bucket_tokens", entry->bucket_tokens);
         json_put_uint(json, "num_steps", entry->num_steps);
+        if (artifact->plan->vocab_size == 0) {
+            put_ports_json(json, artifact, entry, false);
+            put_ports_json(json, artifact, entry, true);
+        }
         json_end_object(json);
     }
     json_end_array(json);
@@ -120,6 +143,35 @@ static void put_as_json(const Artifact *artifact, bool is_verified) {
     put_document(&out);
 }
 
+static void put_ports(StrBuf *out, const Artifact *artifact, const PlanEntry *entry,
+                      bool is_result) {
+    bool any = false;
+    for (uint32_t i = 0; i < entry->num_ports; i++) {
+        const PlanPort *port = &artifact->ports[entry->first_port + i];
+        if (port->is_result != is_result) continue;
+        IngotTensor tensor = tensor_of_port(artifact, port);
+        strbuf_printf(out, "%s%s: ", any ? ", " : "", tensor.name);
+        put_tensor_type(out, &tensor);
+        any = true;
+    }
+}
+
+// "main(x: 8x16xf32) -> (result0: 8x32xf32), 3 steps"
+static void put_entry(StrBuf *out, const Artifact *artifact, uint64_t number) {
+    const PlanEntry *entry = &artifact->entries[number];
+    if (artifact->plan->vocab_size) {
+        strbuf_printf(out, "  %-14s up to %4u tokens, %u steps\n",
+                      artifact_string(artifact, entry->name), entry->bucket_tokens,
+                      entry->num_steps);
+        return;
+    }
+    strbuf_printf(out, "  %s(", artifact_string(artifact, entry->name));
+    put_ports(out, artifact, entry, false);
+    strbuf_puts(out, ") -> (");
+    put_ports(out, artifact, entry, true);
+    strbuf_printf(out, "), %u steps\n", entry->num_steps);
+}
+
 static void put_as_text(const Cli *cli, const Artifact *artifact, bool is_verified) {
     const PlanHeader *plan = artifact->plan;
     StrBuf out = {0};
@@ -127,9 +179,11 @@ static void put_as_text(const Cli *cli, const Artifact *artifact, bool is_verifi
     strbuf_printf(&out, "%s: %s, %s bytes%s\n", artifact->path,
                   artifact_string(artifact, plan->model_name),
                   grouped(artifact->file_len_bytes, text), is_verified ? ", weights verified" : "");
-    strbuf_printf(&out, "context %u tokens in %u pages of %u, vocabulary %u, up to %u threads\n",
-                  plan->context_len_tokens, plan->max_pages, plan->page_len_tokens,
-                  plan->vocab_size, plan->max_threads);
+    if (plan->vocab_size)
+        strbuf_printf(&out, "context %u tokens in %u pages of %u, vocabulary %u, ",
+                      plan->context_len_tokens, plan->max_pages, plan->page_len_tokens,
+                      plan->vocab_size);
+    strbuf_printf(&out, "up to %u threads\n", plan->max_threads);
     MemoryTable memory = memory_of(artifact);
     memory_table_put_text(&memory, &out);
     strbuf_puts(&out, "\ncpu levels\n");
@@ -142,10 +196,7 @@ static void put_as_text(const Cli *cli, const Artifact *artifact, bool is_verifi
                       runs ? "" : "  (not on this machine)");
     }
     strbuf_puts(&out, "\nentries\n");
-    for (uint64_t i = 0; i < plan->entries.count; i++)
-        strbuf_printf(&out, "  %-14s up to %4u tokens, %u steps\n",
-                      artifact_string(artifact, artifact->entries[i].name),
-                      artifact->entries[i].bucket_tokens, artifact->entries[i].num_steps);
+    for (uint64_t i = 0; i < plan->entries.count; i++) put_entry(&out, artifact, i);
     strbuf_printf(&out, "\nkernels: %" PRIu64 "\n", plan->kernels.count);
     for (uint64_t k = 0; k < plan->kernels.count && args_has(&cli->args, OPT_ALL); k++) {
         strbuf_printf(&out, "  %-40s %-28s", artifact_string(artifact, artifact->kernels[k].name),

@@ -51,6 +51,7 @@ void memory_table_put_text(const MemoryTable *table, StrBuf *out) {
         put_line(out, "total", table->total_bytes);
         strbuf_putc(out, '\n');
     }
+    if (table->max_pages == 0) return; // no language model
     strbuf_printf(out,
                   "\ncapacity\n  a KV page holds %" PRIu32 " tokens of one sequence in %s bytes",
                   table->page_len_tokens, grouped(page_bytes(table), text));
@@ -78,6 +79,7 @@ void memory_table_put_json(const MemoryTable *table, JsonWriter *json) {
         json_end_array(json);
     }
     json_end_object(json);
+    if (table->max_pages == 0) return;
     json_begin_object(json, "capacity");
     json_put_uint(json, "page_tokens", table->page_len_tokens);
     json_put_uint(json, "page_bytes", page_bytes(table));

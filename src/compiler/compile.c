@@ -9,6 +9,7 @@
 #include "codegen/codegen.h"
 #include "compiler/explain.h"
 #include "compiler/manifest.h"
+#include "compiler/module_text.h"
 #include "compiler/pipeline.h"
 #include "compiler/plan_build.h"
 #include "compiler/predict.h"
@@ -61,6 +62,18 @@ static bool writes_artifact(const Compilation *c) {
 
 static Status open_inputs(Compilation *c) {
     const CompileOptions *o = c->options;
+    const char **inputs = c->pipeline.inputs;
+    *inputs++ = o->recipe_path;
+    if (o->resume_from) *inputs++ = o->resume_from;
+    if (module_text_is(o->recipe_path)) {
+        if (!o->model_path)
+            return o->out_path ? file_check_output(o->out_path, c->pipeline.inputs, c->sink)
+                               : STATUS_OK;
+        Status status = diag_error(c->sink, DIAG_P0009, (DiagSpan){.file = o->recipe_path},
+                                   "a module of IR text takes no model file");
+        diag_write(c->sink, "a recipe instead of the module");
+        return status;
+    }
     TRY(recipe_load(o->recipe_path, c->sink, &c->recipe));
     const char *model = o->model_path ? o->model_path : c->recipe->model_path;
     if (!model) {
@@ -69,11 +82,7 @@ static Status open_inputs(Compilation *c) {
         diag_write(c->sink, "model: FILE.gguf, or --model FILE.gguf");
         return status;
     }
-    const char **inputs = c->pipeline.inputs;
-    *inputs++ = o->recipe_path;
     *inputs++ = model;
-    if (o->resume_from) *inputs++ = o->resume_from;
-    *inputs = NULL;
     if (o->out_path) TRY(file_check_output(o->out_path, c->pipeline.inputs, c->sink));
     return gguf_open(model, c->sink, &c->gguf);
 }
@@ -83,7 +92,7 @@ static bool has_backend(const Compilation *c) {
     return !c->has_machine || c->machine.has_cpu_level;
 }
 
-static Status choose_target(Compilation *c) {
+static Status choose_recipe_target(Compilation *c) {
     const CompileOptions *o = c->options;
     Recipe *recipe = c->recipe;
     if (o->target) {
@@ -103,22 +112,54 @@ static Status choose_target(Compilation *c) {
     }
     c->has_machine = recipe->target.has_machine;
     c->machine = recipe->target.machine;
+    return STATUS_OK;
+}
+
+// IR text names no targets: it is compiled for this machine, or for the levels asked for.
+static Status check_text_target(Compilation *c) {
+    const CompileOptions *o = c->options;
+    if (!o->target || (str_equal(o->target, "host") && !o->levels)) return STATUS_OK;
+    Status status = diag_error(c->sink, DIAG_H0012, (DiagSpan){.file = o->recipe_path},
+                               "a module of IR text is compiled for `host` or for CPU levels, not "
+                               "for %.60s%s",
+                               o->target, o->levels ? " and levels" : "");
+    diag_write(c->sink, "--target=host, or --cpu=LEVEL");
+    return status;
+}
+
+static Status choose_target(Compilation *c) {
+    const CompileOptions *o = c->options;
+    TRY(c->recipe ? choose_recipe_target(c) : check_text_target(c));
     if (o->target_file) {
         TRY(target_load(o->target_file, c->sink, &c->machine));
         c->has_machine = true;
     }
     if (has_backend(c) || (!writes_artifact(c) && !o->emit_ir_level)) return STATUS_OK;
-    Status status =
-        diag_error(c->sink, DIAG_H0007, recipe->target.span, "no backend makes code for %s (%s)",
-                   c->machine.name, c->machine.title);
+    DiagSpan span = c->recipe ? c->recipe->target.span : (DiagSpan){.file = o->target_file};
+    Status status = diag_error(c->sink, DIAG_H0007, span, "no backend makes code for %s (%s)",
+                               c->machine.name, c->machine.title);
     (void)status;
     diag_write(c->sink, "--dry-run, which plans and predicts, or a target with a CPU level");
     return STATUS_ENVIRONMENT;
 }
 
+static Status refuse_host(Compilation *c) {
+    Status status =
+        diag_error(c->sink, DIAG_P0010, (DiagSpan){0},
+                   "this processor lacks AVX2, FMA or F16C, which compiling for it needs");
+    (void)status;
+    return STATUS_ENVIRONMENT;
+}
+
 static Status choose_levels(Compilation *c) {
     if (!has_backend(c)) return STATUS_OK;
-    uint32_t mask = c->options->levels ? c->options->levels : c->recipe->target.levels;
+    uint32_t mask = c->options->levels;
+    CpuLevel host;
+    if (!mask && c->recipe) mask = c->recipe->target.levels;
+    if (!mask) {
+        if (!cpu_host_level(&host)) return refuse_host(c);
+        mask = 1u << host;
+    }
     for (int i = 0; i < NUM_CPU_LEVELS; i++)
         if (mask >> i & 1) c->levels[c->num_levels++] = (CpuLevel)i;
     CpuLevel only; // a dump made for one level goes on for that level
@@ -133,9 +174,14 @@ static Status choose_levels(Compilation *c) {
     return STATUS_OK;
 }
 
-// --threads: fewer than the recipe's maximum only.
+// --threads: fewer than the recipe's maximum only. Without a recipe as many as this machine runs.
 static Status choose_threads(Compilation *c) {
     if (c->options->threads == 0) return STATUS_OK;
+    if (!c->recipe) {
+        pipeline_set_config(c->pipeline.m, "threads",
+                            MIN(c->options->threads, (uint32_t)PLAN_MAX_THREADS));
+        return STATUS_OK;
+    }
     if (c->options->threads > (uint32_t)c->recipe->target.threads) {
         diag_report(c->sink, DIAG_ERROR, DIAG_P0009, (DiagSpan){.file = c->options->recipe_path},
                     "%u threads: the recipe plans for at most %lld", c->options->threads,
@@ -153,6 +199,10 @@ static Status import_or_resume(Compilation *c) {
     if (dump) {
         TRY(pipeline_read_dump(dump, c->sink, &c->pipeline.m));
         TRY(resume_check(c->pipeline.m, dump, c->recipe, c->gguf, c->sink));
+    } else if (!c->recipe) {
+        TRY(module_text_load(c->options->recipe_path, c->sink, &c->pipeline.m));
+        pipeline_set_config(c->pipeline.m, "threads",
+                            MIN(cpu_usable_threads(), (uint32_t)PLAN_MAX_THREADS));
     } else {
         TRY(import_model(c->recipe, c->gguf, c->sink, &c->pipeline.m));
         resume_mark(c->pipeline.m, c->recipe, c->gguf);
@@ -170,13 +220,7 @@ static Status compile_inits(Compilation *c) {
     IrModule *m = ir_module_clone(c->pipeline.m);
     CpuLevel level;
     Status status = STATUS_OK;
-    if (!cpu_host_level(&level)) {
-        status =
-            diag_error(c->sink, DIAG_P0010, (DiagSpan){0},
-                       "this processor lacks AVX2, FMA or F16C, which preparing weights needs");
-        (void)status;
-        status = STATUS_ENVIRONMENT;
-    }
+    if (!cpu_host_level(&level)) status = refuse_host(c);
     DiagSink quiet;
     diag_sink_init(&quiet);
     CpuLevel made_for; // a resumed dump may be past the choice of a level
@@ -205,7 +249,7 @@ static void apply_numbers(const RecipeTarget *t, Target *target) {
 
 static void predict(Compilation *c, IrModule *m, const Target *target, bool is_shown) {
     Prediction p;
-    predict_module(m, target, &c->config, &c->plan.tables, &c->report->arena, &p);
+    predict_module(m, target, &c->config, &c->plan, &c->report->arena, &p);
     strbuf_putc(&c->predicted, c->predicted.len ? ',' : '[');
     predict_put_json(&p, &c->predicted);
     if (!is_shown) return;
@@ -237,7 +281,7 @@ static Status level_target(const Compilation *c, uint32_t i, Target *out) {
     }
     TRY(target_for_level(c->has_machine ? &c->machine : NULL, c->levels[i], c->sink, out));
     out->cpu_level = c->levels[i];
-    apply_numbers(&c->recipe->target, out);
+    if (c->recipe) apply_numbers(&c->recipe->target, out);
     return STATUS_OK;
 }
 
@@ -364,8 +408,9 @@ static uint32_t list_sections(Compilation *c, Section *sections, uint32_t *out_p
     uint32_t n = 0;
     n = add_section(sections, n, SECTION_MANIFEST, 0, c->manifest.data, c->manifest.len);
     n = add_section(sections, n, SECTION_STRINGS, 0, c->plan.strings.data, c->plan.strings.len);
-    n = add_section(sections, n, SECTION_TOKENIZER, 0, c->tokenizer.data, c->tokenizer.len);
-    if (tokenizer_chat_template(c->gguf, &template_text))
+    if (c->gguf)
+        n = add_section(sections, n, SECTION_TOKENIZER, 0, c->tokenizer.data, c->tokenizer.len);
+    if (c->gguf && tokenizer_chat_template(c->gguf, &template_text))
         n = add_section(sections, n, SECTION_TEMPLATE, 0, template_text.data, template_text.len);
     *out_plan = n;
     n = add_section(sections, n, SECTION_PLAN, 0, NULL, plan_tables_layout(&c->plan.tables));
@@ -383,7 +428,7 @@ static PlanMemoryPart memory_line(Compilation *c, const char *name, uint64_t byt
                                   bool is_outside) {
     const SetByInputs inputs = {.recipe = c->recipe,
                                 .recipe_path = c->options->recipe_path,
-                                .model_path = gguf_path(c->gguf),
+                                .model_path = c->gguf ? gguf_path(c->gguf) : NULL,
                                 .has_threads_option = c->options->threads != 0,
                                 .has_cpu_option = c->options->levels != 0};
     StrBuf reason = {0};
@@ -527,14 +572,24 @@ static void fill_report(Compilation *c) {
     r->max_pages = t->header.max_pages;
 }
 
+// The recipe's, or the module's file name without its ending.
+static const char *model_name(const Compilation *c) {
+    if (c->recipe) return c->recipe->model_name;
+    const char *slash = strrchr(c->options->recipe_path, '/');
+    const char *name = slash ? slash + 1 : c->options->recipe_path;
+    return arena_strndup(&c->report->arena, name, strlen(name) - strlen(".mlir"));
+}
+
 static Status compile_all(Compilation *c) {
     uint64_t started = now_ns(), ended;
     TRY(open_inputs(c));
     TRY(choose_target(c));
     TRY(import_or_resume(c));
-    c->report->model_name = arena_strdup(&c->report->arena, c->recipe->model_name);
-    TRY(tokenizer_import(c->gguf, c->sink, &c->tokenizer));
-    TRY(tokenizer_check_chat_template(c->gguf, c->sink));
+    c->report->model_name = arena_strdup(&c->report->arena, model_name(c));
+    if (c->gguf) {
+        TRY(tokenizer_import(c->gguf, c->sink, &c->tokenizer));
+        TRY(tokenizer_check_chat_template(c->gguf, c->sink));
+    }
     c->report->phase_ns[COMPILE_IMPORT] = (ended = now_ns()) - started;
     progress(c, COMPILE_IMPORT, 1, 1, true);
     started = ended;
@@ -553,7 +608,7 @@ static Status compile_all(Compilation *c) {
     strbuf_deinit(&explain);
     strbuf_putc(&c->predicted, ']');
     c->report->predicted = arena_strdup(&c->report->arena, c->predicted.data);
-    ManifestInputs inputs = {.recipe = c->recipe,
+    ManifestInputs inputs = {.model_name = c->report->model_name,
                              .explain = c->report->explain,
                              .recipe_path = c->options->recipe_path,
                              .gguf = c->gguf,

@@ -24,10 +24,10 @@ typedef struct CompileOptions {
     const char *model_path;  // overrides the recipe's; NULL: the recipe's
     const char *out_path;    // NULL: nothing is written
     bool is_dry_run;         // out_path is checked, and nothing written
-    const char *target;      // which of the recipe's targets; NULL: the only one
+    const char *target;      // one of the recipe's; `host` for IR text; NULL: the only one
     const char *target_file; // a description of the machine, instead of the table's; NULL: none
-    uint32_t levels;         // bits 1 << CpuLevel; 0: those of the recipe
-    uint32_t threads;        // workers of the artifact; 0: the recipe's maximum. More: STATUS_LIMIT
+    uint32_t levels;  // bits 1 << CpuLevel; 0: those of the recipe, of this machine without one
+    uint32_t threads; // workers of the artifact; 0: the recipe's maximum. More: STATUS_LIMIT
     uint32_t compile_threads; // 0: what the process may use
     // Dumps, files NN-pass.mlir in dump_dir: a pass name or "all"; NULL: none.
     const char *dump_before, *dump_after, *dump_dir;

@@ -56,15 +56,18 @@ Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
     put_sha256((const uint8_t *)recipe, recipe_len, out);
     free(recipe);
     strbuf_puts(out, "},\"model\":{\"name\":");
-    strbuf_put_json_string(out, in->recipe->model_name, strlen(in->recipe->model_name));
-    strbuf_printf(out, ",\"bytes\":%llu", (unsigned long long)gguf_len_bytes(in->gguf));
-    if (in->hashes_model) {
+    strbuf_put_json_string(out, in->model_name, strlen(in->model_name));
+    if (in->gguf)
+        strbuf_printf(out, ",\"bytes\":%llu", (unsigned long long)gguf_len_bytes(in->gguf));
+    if (in->gguf && in->hashes_model) {
         strbuf_puts(out, ",\"sha256\":");
         put_sha256(gguf_bytes(in->gguf), gguf_len_bytes(in->gguf), out);
     }
-    strbuf_printf(
-        out, "},\"precision\":{\"activations\":\"%s\",\"kv\":\"%s\"},\"threads\":%u,\"buckets\":[",
-        in->config->activations, in->config->kv, in->config->threads);
+    strbuf_putc(out, '}');
+    if (in->gguf)
+        strbuf_printf(out, ",\"precision\":{\"activations\":\"%s\",\"kv\":\"%s\"}",
+                      in->config->activations, in->config->kv);
+    strbuf_printf(out, ",\"threads\":%u,\"buckets\":[", in->config->threads);
     for (uint32_t i = 0; i < in->config->num_buckets; i++)
         strbuf_printf(out, "%s%lld", i ? "," : "", (long long)in->config->buckets[i]);
     strbuf_puts(out, "],\"levels\":[");

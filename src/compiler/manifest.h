@@ -4,14 +4,13 @@
 #define INGOT_COMPILER_MANIFEST_H
 
 #include "passes/pass.h"
-#include "recipe/recipe.h"
 #include "weights/gguf.h"
 
 typedef struct ManifestInputs {
-    const Recipe *recipe;
-    const char *recipe_path;
-    const char *explain; // the object of explain.h
-    const Gguf *gguf;
+    const char *model_name;
+    const char *recipe_path; // or the module's
+    const char *explain;     // the object of explain.h
+    const Gguf *gguf;        // NULL without
     const PassConfig *config;
     const CpuLevel *levels;
     uint32_t num_levels;

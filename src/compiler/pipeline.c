@@ -114,9 +114,9 @@ Status pipeline_read_dump(const char *path, DiagSink *sink, IrModule **out_modul
 
 void pipeline_set_config(IrModule *m, const char *key, int64_t value) {
     const IrAttr *config = ir_op_attr(m->op, "ingot.config");
-    IrNamedAttr *entries = ARENA_ARRAY(&m->arena, IrNamedAttr, config->num_entries + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < config->num_entries; i++)
+    size_t num_old = config ? config->num_entries : 0, n = 0;
+    IrNamedAttr *entries = ARENA_ARRAY(&m->arena, IrNamedAttr, num_old + 1);
+    for (size_t i = 0; i < num_old; i++)
         if (!str_equal(config->entries[i].name, key)) entries[n++] = config->entries[i];
     entries[n++] = (IrNamedAttr){ir_intern(m, key), ir_attr_i64(m, value)};
     ir_op_set_attr(m, m->op, "ingot.config", ir_attr_dict(m, n, entries));

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/dtype.h"
 #include "abi/kernel_abi.h"
 #include "abi/plan_size.h"
+#include "ir/print.h"
 
 #define PUSH(array, count, capacity, value)                                                        \
     do {                                                                                           \
@@ -31,7 +33,10 @@ typedef struct Reader {
     size_t num_buffers, buffers_capacity;
     PlanScalar *scalars;
     size_t num_scalars, scalars_capacity;
-    uint64_t kv_bytes, arena_bytes;
+    PlanPort *ports;
+    size_t num_ports, ports_capacity;
+    uint32_t first_port; // of the entry at hand
+    uint64_t kv_bytes, arena_bytes, ports_bytes;
 } Reader;
 
 uint32_t plan_build_string(PlanBuild *build, const char *text) {
@@ -68,6 +73,26 @@ static uint64_t kv_offset(const Reader *r, uint32_t arg) {
     return offset;
 }
 
+// An entry without buckets of tokens takes and gives tensors.
+static bool is_general(const IrOp *entry) {
+    return !ir_op_attr(entry, "ingot.bucket");
+}
+
+// The argument is the entry's own business: a weight, a constant, the arena.
+static bool is_internal(const Reader *r, uint32_t arg) {
+    return weights_image_find(r->image, r->entry, arg) ||
+           ir_func_arg_attr(r->entry, arg, "ingot.arena");
+}
+
+// Ports are listed in the order of the arguments.
+static PlanBuffer port_buffer(const Reader *r, uint32_t arg) {
+    size_t port = r->first_port;
+    for (uint32_t i = 0; i < arg; i++) port += !is_internal(r, i);
+    return (PlanBuffer){.space = SPACE_PORTS,
+                        .offset = r->ports[port].offset,
+                        .len_bytes = r->ports[port].len_bytes};
+}
+
 static bool arg_buffer(Reader *r, const IrValue *arg, PlanBuffer *out) {
     uint32_t i = arg->number;
     const IrType *t = arg->type;
@@ -81,6 +106,8 @@ static bool arg_buffer(Reader *r, const IrValue *arg, PlanBuffer *out) {
     else if (is_kv(r, i)) {
         out->space = SPACE_KV;
         out->offset = kv_offset(r, i);
+    } else if (is_general(r->entry)) {
+        *out = port_buffer(r, i);
     } else if (ir_func_arg_attr(r->entry, i, "ingot.result"))
         out->space = SPACE_LOGITS;
     else if (i == 0)
@@ -300,10 +327,85 @@ static bool head_repeats(const Reader *r, uint32_t first, uint32_t end) {
     return first < end;
 }
 
+static Status read_steps(Reader *r, PlanEntry *e) {
+    FOR_EACH_OP(op, ir_func_body(r->entry)) {
+        switch (op->kind) {
+        case IR_FUNC_CALL: TRY(read_call(r, op)); break;
+        case IR_ARITH_CONSTANT:
+        case IR_AFFINE_APPLY:
+        case IR_MEMREF_VIEW:
+        case IR_MEMREF_COLLAPSE_SHAPE:
+        case IR_MEMREF_EXPAND_SHAPE:
+        case IR_MEMREF_CAST:
+        case IR_MEMREF_ASSUME_ALIGNMENT:
+        case IR_FUNC_RETURN: break;
+        default: return refuse(r, op, "an op that is no step");
+        }
+    }
+    e->num_steps = (uint32_t)r->num_steps - e->first_step;
+    place_barriers(r, e->first_step, e->num_steps);
+    return STATUS_OK;
+}
+
+// ---- entries that take tensors
+
+static Status refuse_port(Reader *r, uint32_t arg, const char *what) {
+    return diag_error(r->sink, DIAG_P0007, ir_loc_span(r->entry->loc), "@%s: argument %u %s",
+                      ir_symbol_name(r->entry), arg, what);
+}
+
+// Gives the ports of the entry their places, one after another.
+static Status read_ports(Reader *r, PlanEntry *e) {
+    IrBlock *body = ir_func_body(r->entry);
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < body->num_args; i++) {
+        const IrType *type = body->args[i]->type;
+        if (ir_func_arg_attr(r->entry, i, "ingot.arena"))
+            r->arena_bytes = MAX(r->arena_bytes, type_bytes(type));
+        if (is_internal(r, i)) continue;
+        if (type->kind != IR_TYPE_MEMREF || !ir_type_is_static(type))
+            return refuse_port(r, i, "is no tensor of known size");
+        if (type->rank > PLAN_MAX_RANK) return refuse_port(r, i, "has more than 16 dimensions");
+        StrBuf elem = {0};
+        ir_print_type(type->elem, &elem);
+        Dtype dtype = DTYPE_F32;
+        bool is_known = dtype_find(elem.data, &dtype);
+        strbuf_deinit(&elem);
+        if (!is_known) return refuse_port(r, i, "has an element type that no file can hold");
+        const IrAttr *name = ir_func_arg_attr(r->entry, i, "ingot.name");
+        if (!name) return refuse_port(r, i, "has no name (ingot.name)");
+        PlanPort port = {.name = plan_build_string(r->build, name->str),
+                         .dtype = dtype,
+                         .rank = type->rank,
+                         .is_result = ir_func_arg_attr(r->entry, i, "ingot.result") != NULL,
+                         .offset = end,
+                         .len_bytes = type_bytes(type)};
+        if (type->rank) memcpy(port.dims, type->shape, type->rank * sizeof *type->shape);
+        end = align_up(end + port.len_bytes, PLAN_BUFFER_ALIGN_BYTES);
+        PUSH(r->ports, r->num_ports, r->ports_capacity, port);
+        e->num_ports++;
+    }
+    r->ports_bytes = MAX(r->ports_bytes, end);
+    return STATUS_OK;
+}
+
+static Status read_general_entry(Reader *r) {
+    r->first_port = (uint32_t)r->num_ports;
+    PlanEntry e = {.first_step = (uint32_t)r->num_steps,
+                   .first_port = r->first_port,
+                   .name = plan_build_string(r->build, ir_symbol_name(r->entry))};
+    TRY(read_ports(r, &e));
+    TRY(read_steps(r, &e));
+    if (e.num_steps == 0) return refuse(r, r->entry, "nothing to compute");
+    PUSH(r->entries, r->num_entries, r->entries_capacity, e);
+    return STATUS_OK;
+}
+
 static Status read_entry(Reader *r, IrOp *entry) {
     r->entry = entry;
     r->start = r->num_valid = NULL;
     IrBlock *body = ir_func_body(entry);
+    if (is_general(entry)) return read_general_entry(r);
     for (uint32_t i = 0; i < body->num_args; i++) {
         IrValue *arg = body->args[i];
         if (arg->type->kind == IR_TYPE_INDEX) {
@@ -318,26 +420,11 @@ static Status read_entry(Reader *r, IrOp *entry) {
     if (!r->start || !r->num_valid) return refuse(r, entry, "no position and token count");
     r->kv_bytes = kv_offset(r, body->num_args);
     const IrAttr *bucket = ir_op_attr(entry, "ingot.bucket");
-    if (!bucket || bucket->kind != IR_ATTR_INT) return refuse(r, entry, "no bucket");
+    if (bucket->kind != IR_ATTR_INT) return refuse(r, entry, "no bucket");
     PlanEntry e = {.bucket_tokens = (uint32_t)bucket->i,
                    .first_step = (uint32_t)r->num_steps,
                    .name = plan_build_string(r->build, ir_symbol_name(entry))};
-    FOR_EACH_OP(op, body) {
-        switch (op->kind) {
-        case IR_FUNC_CALL: TRY(read_call(r, op)); break;
-        case IR_ARITH_CONSTANT:
-        case IR_AFFINE_APPLY:
-        case IR_MEMREF_VIEW:
-        case IR_MEMREF_COLLAPSE_SHAPE:
-        case IR_MEMREF_EXPAND_SHAPE:
-        case IR_MEMREF_CAST:
-        case IR_MEMREF_ASSUME_ALIGNMENT:
-        case IR_FUNC_RETURN: break;
-        default: return refuse(r, op, "an op that is no step");
-        }
-    }
-    e.num_steps = (uint32_t)r->num_steps - e.first_step;
-    place_barriers(r, e.first_step, e.num_steps);
+    TRY(read_steps(r, &e));
     e.num_head_steps = head_steps(r, e.first_step, e.num_steps);
     uint32_t end = e.first_step + e.num_steps;
     e.repeats_head = head_repeats(r, end - e.num_head_steps, end);
@@ -347,7 +434,8 @@ static Status read_entry(Reader *r, IrOp *entry) {
 
 static int by_bucket(const void *a, const void *b) {
     const PlanEntry *x = a, *y = b;
-    return x->bucket_tokens < y->bucket_tokens ? -1 : x->bucket_tokens > y->bucket_tokens;
+    if (x->bucket_tokens != y->bucket_tokens) return x->bucket_tokens < y->bucket_tokens ? -1 : 1;
+    return x->first_step < y->first_step ? -1 : x->first_step > y->first_step;
 }
 
 #define KEEP(field, array, number)                                                                 \
@@ -361,13 +449,15 @@ static void keep_tables(Reader *r) {
     KEEP(steps, r->steps, r->num_steps);
     KEEP(buffers, r->buffers, r->num_buffers);
     KEEP(scalars, r->scalars, r->num_scalars);
+    KEEP(ports, r->ports, r->num_ports);
     build->kernel_names = arena_memdup(&build->arena, r->names, r->num_kernels, sizeof *r->names);
     build->kernel_kinds = arena_memdup(&build->arena, r->kinds, r->num_kernels, sizeof *r->kinds);
 }
 
 static uint32_t vocabulary(IrModule *m) {
     FOR_EACH_OP(entry, ir_module_body(m)) {
-        if (entry->kind != IR_FUNC_FUNC || ir_op_attr(entry, "sym_visibility")) continue;
+        if (entry->kind != IR_FUNC_FUNC || ir_op_attr(entry, "sym_visibility") || is_general(entry))
+            continue;
         IrBlock *body = ir_func_body(entry);
         for (uint32_t i = 0; i < body->num_args; i++)
             if (ir_func_arg_attr(entry, i, "ingot.result") &&
@@ -400,8 +490,9 @@ Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *conf
         h->kernel_abi_version = KERNEL_ABI_VERSION;
         h->max_threads = config->threads;
         h->vocab_size = vocabulary(m);
-        h->page_len_tokens = (uint32_t)config->page_len_tokens;
+        h->page_len_tokens = (uint32_t)config->page_len_tokens; // 0 without a language model
         h->max_pages = (uint32_t)config->max_pages;
+        h->ports_bytes = r.ports_bytes;
         h->context_len_tokens = h->page_len_tokens * h->max_pages;
         h->weights_bytes = image->len_bytes;
         h->arena_bytes = r.arena_bytes;
@@ -415,6 +506,7 @@ Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *conf
     free(r.steps);
     free(r.buffers);
     free(r.scalars);
+    free(r.ports);
     if (status != STATUS_OK) {
         plan_build_deinit(&build);
         return status;

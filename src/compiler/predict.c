@@ -62,18 +62,9 @@ static void predict_entry(const Predictor *p, const IrOp *entry, uint32_t num_ba
             out->all_ns[at] += num_barriers * p->target->numbers[TARGET_BARRIER_NS];
 }
 
-static const IrOp *entry_of_bucket(IrModule *m, uint32_t bucket_tokens) {
-    FOR_EACH_OP(op, ir_module_body(m)) {
-        const IrAttr *bucket = op->kind == IR_FUNC_FUNC && !ir_op_attr(op, "sym_visibility")
-                                   ? ir_op_attr(op, "ingot.bucket")
-                                   : NULL;
-        if (bucket && bucket->kind == IR_ATTR_INT && bucket->i == bucket_tokens) return op;
-    }
-    return NULL;
-}
-
 void predict_module(IrModule *m, const Target *target, const PassConfig *config,
-                    const PlanTables *plan, Arena *arena, Prediction *out) {
+                    const PlanBuild *build, Arena *arena, Prediction *out) {
+    const PlanTables *plan = &build->tables;
     bool is_cpu = target->kind == TARGET_CPU;
     double units = target_number_or(target, TARGET_UNITS, 1);
     Predictor p = {.m = m,
@@ -90,7 +81,7 @@ void predict_module(IrModule *m, const Target *target, const PassConfig *config,
     int64_t context = config->page_len_tokens * config->max_pages;
     kernel_uses_collect(m, 0, &p.uses[PREDICT_EMPTY]);
     // The last call that fits: what it reads is bounded by the context whatever its bucket.
-    kernel_uses_collect(m, context - 1, &p.uses[PREDICT_FULL]);
+    kernel_uses_collect(m, MAX(context - 1, 0), &p.uses[PREDICT_FULL]);
     out->entries = ARENA_ARRAY(arena, PredictEntry, MAX(plan->num_entries, (uint64_t)1));
     for (uint64_t e = 0; e < plan->num_entries; e++) {
         const PlanEntry *entry = &plan->entries[e];
@@ -99,7 +90,7 @@ void predict_module(IrModule *m, const Target *target, const PassConfig *config,
         uint32_t barriers = 0;
         for (uint32_t s = 0; s < entry->num_steps; s++)
             barriers += plan->steps[entry->first_step + s].needs_barrier;
-        const IrOp *func = entry_of_bucket(m, entry->bucket_tokens);
+        const IrOp *func = ir_symbol_find(m, build->strings.data + entry->name);
         if (func) predict_entry(&p, func, barriers, into);
     }
     for (int at = 0; at < NUM_PREDICT_POSITIONS; at++) kernel_uses_deinit(&p.uses[at]);

@@ -3,7 +3,7 @@
 #ifndef INGOT_COMPILER_PREDICT_H
 #define INGOT_COMPILER_PREDICT_H
 
-#include "abi/artifact_write.h"
+#include "compiler/plan_build.h"
 #include "passes/kernel_cost.h"
 #include "passes/pass.h"
 
@@ -37,7 +37,7 @@ typedef struct Prediction {
 
 // Predicts a planned and vectorised module. Everything lives in arena.
 void predict_module(IrModule *m, const Target *target, const PassConfig *config,
-                    const PlanTables *plan, Arena *arena, Prediction *out_prediction);
+                    const PlanBuild *build, Arena *arena, Prediction *out_prediction);
 // Appends one JSON object.
 void predict_put_json(const Prediction *prediction, StrBuf *out);
 

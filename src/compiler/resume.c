@@ -96,6 +96,12 @@ Status resume_check(const IrModule *m, const char *dump_path, const Recipe *reci
                     const Gguf *gguf, DiagSink *sink) {
     const IrAttr *config = ir_op_attr(m->op, "ingot.config");
     if (config->kind != IR_ATTR_DICT) return STATUS_OK; // refused where it is read
+    bool is_text = !ir_attr_dict_find(config, "buckets");
+    if (is_text != (recipe == NULL))
+        return diag_error(sink, DIAG_P0012, place_of_marks(dump_path),
+                          is_text ? "the dump was made of a module, not of a recipe"
+                                  : "the dump was made of a recipe, not of a module");
+    if (is_text) return STATUS_OK;
     if (!has_mark(config, "model", model_fingerprint(gguf))) {
         Status status =
             diag_error(sink, DIAG_P0012, place_of_marks(dump_path),

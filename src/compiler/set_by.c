@@ -46,9 +46,22 @@ static void put_key(const SetByInputs *in, RecipeKey key, const char *separator,
     // Else it follows from others, which are named.
 }
 
+// Of a module compiled from text: the module, and the machine where no option takes its place.
+static void put_text_reason(const SetByInputs *in, const char *part, StrBuf *out) {
+    strbuf_puts(out, base_name(in->recipe_path));
+    if (str_equal(part, "scratch") || str_equal(part, "run time"))
+        strbuf_puts(out, in->has_threads_option ? ", --threads" : ", threads of this machine");
+    if (str_equal(part, "code"))
+        strbuf_puts(out, in->has_cpu_option ? ", --cpu" : ", CPU level of this machine");
+}
+
 void set_by_put(const SetByInputs *in, const char *part, StrBuf *out) {
     if (str_equal(part, SET_BY_PROCESS)) {
         strbuf_puts(out, "measured: C library; stacks; heap");
+        return;
+    }
+    if (!in->recipe) {
+        put_text_reason(in, part, out);
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {

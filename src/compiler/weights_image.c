@@ -19,7 +19,8 @@ static uint64_t type_bytes(const IrType *t) {
 }
 
 static ImageItem key_of(const IrOp *entry, uint32_t arg) {
-    ImageItem key = {.init = ir_func_arg_attr(entry, arg, "ingot.init"),
+    ImageItem key = {.value = ir_func_arg_attr(entry, arg, "ingot.value"),
+                     .init = ir_func_arg_attr(entry, arg, "ingot.init"),
                      .init_args = ir_func_arg_attr(entry, arg, "ingot.init_args")};
     if (!key.init) {
         key.param = ir_func_arg_attr(entry, arg, "ingot.param");
@@ -30,11 +31,11 @@ static ImageItem key_of(const IrOp *entry, uint32_t arg) {
 
 const ImageItem *weights_image_find(const WeightsImage *image, const IrOp *entry, uint32_t arg) {
     ImageItem key = key_of(entry, arg);
-    if (!key.init && !key.param) return NULL;
+    if (!key.init && !key.param && !key.value) return NULL;
     for (size_t i = 0; i < image->num_items; i++) {
         const ImageItem *item = &image->items[i];
-        if (item->param == key.param && item->plane == key.plane && item->init == key.init &&
-            item->init_args == key.init_args)
+        if (item->value == key.value && item->param == key.param && item->plane == key.plane &&
+            item->init == key.init && item->init_args == key.init_args)
             return item;
     }
     return NULL;
@@ -47,7 +48,8 @@ Status weights_image_layout(IrModule *m, DiagSink *sink, WeightsImage *out_image
         IrBlock *body = ir_func_body(entry);
         for (uint32_t i = 0; i < body->num_args; i++) {
             ImageItem item = key_of(entry, i);
-            if ((!item.init && !item.param) || weights_image_find(&image, entry, i)) continue;
+            if ((!item.init && !item.param && !item.value) || weights_image_find(&image, entry, i))
+                continue;
             const IrType *type = body->args[i]->type;
             if (!ir_type_is_shaped(type) || !ir_type_is_static(type)) {
                 weights_image_deinit(&image);
@@ -175,9 +177,22 @@ static Status run_init(const WeightsSource *source, const ImageItem *item, DiagS
     return status;
 }
 
+static void write_constant(const IrAttr *value, uint64_t len_bytes, uint8_t *out) {
+    uint64_t bytes = ir_type_bytes(value->type->elem), count = len_bytes / bytes;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t bits = ir_attr_dense_elem(value, (int64_t)i);
+        if (value->type->elem->width == 1) bits &= 1;
+        memcpy(out + i * bytes, &bits, bytes);
+    }
+}
+
 static Status compute_item(const WeightsSource *source, const ImageItem *item, DiagSink *sink,
                            uint8_t *out) {
     if (item->init) return run_init(source, item, sink, out);
+    if (item->value) {
+        write_constant(item->value, item->len_bytes, out);
+        return STATUS_OK;
+    }
     Bytes bytes = {0};
     Status status = load_param(source, item->param, item->plane, sink, &bytes);
     if (status == STATUS_OK && bytes.len != item->len_bytes)

@@ -9,6 +9,7 @@
 #include "weights/gguf.h"
 
 typedef struct ImageItem {
+    const IrAttr *value;     // the constant itself; NULL: one of the following
     const IrAttr *param;     // name, or array of names stacked by rows; NULL with init
     const IrAttr *plane;     // of the parameter's blocks; NULL: as stored
     const IrAttr *init;      // symbol of the init function, NULL without

@@ -400,10 +400,16 @@ static void parser_init(Parser *p, IrModule *m, const char *text, size_t len, co
 
 Status ir_parse(const char *text, size_t len, const char *file, DiagSink *sink,
                 IrModule **out_module) {
+    return ir_parse_with(text, len, file, &(IrParseOptions){0}, sink, out_module);
+}
+
+Status ir_parse_with(const char *text, size_t len, const char *file, const IrParseOptions *options,
+                     DiagSink *sink, IrModule **out_module) {
     enum { MAX_TEXT_BYTES = 1 << 30 };
     Parser p;
     IrModule *m = ir_module_create();
     parser_init(&p, m, text, MIN(len, (size_t)MAX_TEXT_BYTES), file, sink);
+    p.keeps_argument_names = options->keeps_argument_names;
     Status status;
     if (len > MAX_TEXT_BYTES) {
         p.len = 0;

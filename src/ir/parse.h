@@ -10,6 +10,14 @@
 // and diagnostics; text must stay valid until the sink is rendered.
 Status ir_parse(const char *text, size_t len, const char *file, DiagSink *sink,
                 IrModule **out_module) MUST_USE;
+
+typedef struct IrParseOptions {
+    // Arguments of public functions keep the name they have in the text, as ingot.name.
+    bool keeps_argument_names;
+} IrParseOptions;
+Status ir_parse_with(const char *text, size_t len, const char *file, const IrParseOptions *options,
+                     DiagSink *sink, IrModule **out_module) MUST_USE;
+
 const IrType *ir_parse_type(IrModule *m, const char *text, DiagSink *sink); // NULL on error
 
 #endif

@@ -109,8 +109,28 @@ Status parse_signature(Parser *p, Signature *sig) {
     return STATUS_OK;
 }
 
+// Adds ingot.name to the attributes of arguments that have none.
+static void keep_names(Parser *p, const Signature *sig) {
+    const char *key = ir_intern(p->m, "ingot.name");
+    for (uint32_t i = 0; i < sig->num_args; i++) {
+        const IrAttr *dict = sig->arg_attrs[i];
+        const Token *name = &sig->names[i];
+        bool is_number = name->len > 0 && name->text[0] >= '0' && name->text[0] <= '9';
+        if (is_number || name->len == 0 || ir_attr_dict_find(dict, key)) continue;
+        size_t n = dict->num_entries;
+        IrNamedAttr *entries = ARENA_ARRAY(&p->m->arena, IrNamedAttr, n + 1);
+        for (size_t e = 0; e < n; e++) entries[e] = dict->entries[e];
+        char *text = arena_strndup(&p->m->arena, name->text, name->len);
+        entries[n] = (IrNamedAttr){key, ir_attr_string(p->m, text)};
+        sig->arg_attrs[i] = ir_attr_dict(p->m, n + 1, entries);
+    }
+}
+
 Status finish_function(Parser *p, OpState *s, const Signature *sig) {
-    if (sig->any_arg_attrs)
+    bool is_named = p->keeps_argument_names && sig->has_names && s->kind == IR_FUNC_FUNC &&
+                    !has_attr(p, s, "sym_visibility");
+    if (is_named) keep_names(p, sig);
+    if (sig->any_arg_attrs || (is_named && sig->num_args))
         TRY(set_attr(p, s, "arg_attrs", ir_attr_array(p->m, sig->num_args, sig->arg_attrs)));
     if (sig->any_result_attrs)
         TRY(set_attr(p, s, "res_attrs", ir_attr_array(p->m, sig->num_results, sig->result_attrs)));

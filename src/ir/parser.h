@@ -110,7 +110,8 @@ typedef struct Parser {
     uint32_t num_dense, dense_capacity;
     PendingLoc *pending_locs;
     uint32_t num_pending_locs, pending_locs_capacity;
-    bool in_llvm_type; // inside !llvm.<...>: ptr, struct, array without their prefix
+    bool keeps_argument_names; // IrParseOptions
+    bool in_llvm_type;         // inside !llvm.<...>: ptr, struct, array without their prefix
 } Parser;
 
 // An op while it is read.

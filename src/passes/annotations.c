@@ -5,6 +5,7 @@
 #include "passes/pass.h"
 
 #define K(kind) (1u << IR_ATTR_##kind)
+#define AUTHOR  (1u << 31)
 
 typedef struct Annotation {
     const char *name;
@@ -20,6 +21,7 @@ static const Annotation annotations[] = {
 typedef struct Check {
     DiagSink *sink;
     Status status;
+    bool is_author; // what passes write is refused too
 } Check;
 
 static void refuse_unknown(Check *check, const char *name, const IrLoc *loc) {
@@ -38,6 +40,9 @@ static void check_attr(Check *check, const char *name, const IrAttr *attr, const
         if (!(annotations[i].kinds >> attr->kind & 1))
             check->status = diag_error(check->sink, DIAG_P0011, ir_loc_span(loc),
                                        "annotation %s has a value of another kind", name);
+        else if (check->is_author && !(annotations[i].kinds & AUTHOR))
+            check->status = diag_error(check->sink, DIAG_P0011, ir_loc_span(loc),
+                                       "annotation %s is made by the compiler alone", name);
         return;
     }
     refuse_unknown(check, name, loc);
@@ -90,18 +95,25 @@ static void check_op(IrOp *op, void *ctx) {
         check->status = diag_error(check->sink, DIAG_P0011, ir_loc_span(op->loc),
                                    "this op is no contraction of the form ingot.contract names");
     if (op->kind != IR_FUNC_FUNC) return;
-    const IrAttr *arg_attrs = ir_op_attr(op, "arg_attrs");
-    for (size_t i = 0; arg_attrs && i < arg_attrs->num_elems; i++)
-        for (size_t k = 0; k < arg_attrs->elems[i]->num_entries; k++)
-            check_attr(check, arg_attrs->elems[i]->entries[k].name,
-                       arg_attrs->elems[i]->entries[k].attr, op->loc);
+    const IrAttr *lists[] = {ir_op_attr(op, "arg_attrs"), ir_op_attr(op, "res_attrs")};
+    for (size_t l = 0; l < ARRAY_LEN(lists); l++)
+        for (size_t i = 0; lists[l] && i < lists[l]->num_elems; i++)
+            for (size_t k = 0; k < lists[l]->elems[i]->num_entries; k++)
+                check_attr(check, lists[l]->elems[i]->entries[k].name,
+                           lists[l]->elems[i]->entries[k].attr, op->loc);
     IrBlock *body = ir_func_body(op);
     for (uint32_t i = 0; body && i < body->num_args && check->status == STATUS_OK; i++)
         check_argument(check, op, i);
 }
 
 Status pass_annotations_check(IrModule *m, DiagSink *sink) {
-    Check check = {sink, STATUS_OK};
+    Check check = {.sink = sink};
+    ir_walk(m->op, check_op, &check);
+    return check.status;
+}
+
+Status pass_annotations_check_author(IrModule *m, DiagSink *sink) {
+    Check check = {.sink = sink, .is_author = true};
     ir_walk(m->op, check_op, &check);
     return check.status;
 }

@@ -35,6 +35,7 @@ static void make_arguments(Bufferizer *bz, uint32_t *out_num_new) {
     const IrAttr **dicts =
         ARENA_ARRAY(&bz->scratch, const IrAttr *, num_old + sig->num_results + 2);
     const IrAttr *old = ir_op_attr(sig->func, "arg_attrs"), *none = ir_attr_dict(m, 0, NULL);
+    const IrAttr *old_results = ir_op_attr(sig->func, "res_attrs");
     for (uint32_t i = 0; i < num_old; i++) {
         const IrType *type = sig->arg_types[i];
         if (ir_type_is_scalar(type)) continue;
@@ -56,8 +57,11 @@ static void make_arguments(Bufferizer *bz, uint32_t *out_num_new) {
         const IrType *type = sig->result_types[i];
         if (type->kind != IR_TYPE_TENSOR || sig->tied_arg[i] >= 0) continue;
         IrValue *arg = ir_block_add_arg(m, body, buf_memref_type(m, type));
-        IrNamedAttr entry = {ir_intern(m, "ingot.result"), ir_attr_i64(m, i)};
-        dicts[num++] = ir_attr_dict(m, 1, &entry);
+        IrNamedAttr entries[2] = {{ir_intern(m, "ingot.result"), ir_attr_i64(m, i)}};
+        const IrAttr *name =
+            old_results ? ir_attr_dict_find(old_results->elems[i], "ingot.name") : NULL;
+        if (name) entries[1] = (IrNamedAttr){ir_intern(m, "ingot.name"), name};
+        dicts[num++] = ir_attr_dict(m, name ? 2 : 1, entries);
         bz->result_dest[i] = (Buf){.memref = arg,
                                    .root = buf_new_root(bz, true, arg->type),
                                    .is_all = true,
@@ -162,6 +166,13 @@ static bool reads_out(const IrOp *op, uint32_t i) {
     return !ir_value_is_unused(body->args[op->segments[0] + i]);
 }
 
+// Does the op read input i? The window of a pooling gives its sizes alone.
+static bool reads_in(const IrOp *op, uint32_t i) {
+    if (op->kind == IR_LINALG_POOLING_NHWC_MAX || op->kind == IR_LINALG_POOLING_NHWC_SUM)
+        return i == 0;
+    return op->kind != IR_LINALG_GENERIC || !ir_value_is_unused(ir_op_block(op, 0)->args[i]);
+}
+
 static Status lower_linalg_op(Bufferizer *bz, Builder *b, IrOp *op) {
     IrModule *m = bz->m;
     if (op->num_operands > BUF_MAX_OPERANDS) return buf_refuse(bz, op, "has too many operands");
@@ -172,7 +183,10 @@ static Status lower_linalg_op(Bufferizer *bz, Builder *b, IrOp *op) {
     uint32_t num_ins = op->segments[0];
     for (uint32_t i = 0; i < num_ins; i++) {
         operands[i] = buf_mapped(bz, ir_op_operand(op, i));
-        if (!operands[i]) return buf_refuse(bz, op, "reads a tensor whose contents are undefined");
+        if (operands[i]) continue;
+        if (reads_in(op, i))
+            return buf_refuse(bz, op, "reads a tensor whose contents are undefined");
+        operands[i] = buf_alloc(bz, ir_op_operand(op, i)->type, "shape").memref;
     }
     for (uint32_t i = num_ins; i < op->num_operands; i++) {
         IrValue *init = ir_op_operand(op, i), *result = ir_op_result(op, i - num_ins);

@@ -37,40 +37,47 @@ static bool read_bool(const IrAttr *config, const char *key, bool *out) {
     return true;
 }
 
-Status pass_config_read(const IrModule *m, DiagSink *sink, PassConfig *out_config) {
+// Settings of a language model.
+static Status read_model(const IrModule *m, const IrAttr *config, DiagSink *sink, PassConfig *c) {
     static const char *const activations[] = {"int8", "bf16", "f32", NULL};
     static const char *const kv[] = {"f16", "f32", NULL};
-    const IrAttr *config = ir_op_attr(m->op, "ingot.config");
-    if (!config || config->kind != IR_ATTR_DICT)
-        return bad_entry(m, sink, "(all)", "ingot.config = {activations = \"int8\", ...}");
-    PassConfig c = {.pack_qkv = true, .pack_gate_up = true};
-    if (!read_string(config, "activations", activations, &c.activations))
+    if (!read_string(config, "activations", activations, &c->activations))
         return bad_entry(m, sink, "activations", "activations = \"int8\" | \"bf16\" | \"f32\"");
-    if (!read_string(config, "kv", kv, &c.kv))
+    if (!read_string(config, "kv", kv, &c->kv))
         return bad_entry(m, sink, "kv", "kv = \"f16\" | \"f32\"");
-    int64_t threads;
-    if (!read_int(config, "threads", 1, PLAN_MAX_THREADS, &threads))
-        return bad_entry(m, sink, "threads", "threads = N : i64, 1 to 256");
-    c.threads = (uint32_t)threads;
-    if (!read_int(config, "page_len", 16, 4096, &c.page_len_tokens) || c.page_len_tokens % 16)
+    if (!read_int(config, "page_len", 16, 4096, &c->page_len_tokens) || c->page_len_tokens % 16)
         return bad_entry(m, sink, "page_len", "page_len = N : i64, a multiple of 16 up to 4096");
-    if (!read_int(config, "max_pages", 1, 1 << 20, &c.max_pages))
+    if (!read_int(config, "max_pages", 1, 1 << 20, &c->max_pages))
         return bad_entry(m, sink, "max_pages", "max_pages = N : i64, 1 to 1048576");
     const IrAttr *buckets = ir_attr_dict_find(config, "buckets");
     if (!buckets || buckets->kind != IR_ATTR_ARRAY || buckets->num_elems == 0 ||
-        buckets->num_elems > ARRAY_LEN(c.buckets))
+        buckets->num_elems > ARRAY_LEN(c->buckets))
         return bad_entry(m, sink, "buckets", "buckets = [1, 512], 1 to 32 ascending sizes");
     for (size_t i = 0; i < buckets->num_elems; i++) {
         const IrAttr *size = buckets->elems[i];
         if (size->kind != IR_ATTR_INT || size->i < 1 || size->i > 65536 ||
-            (i > 0 && size->i <= c.buckets[i - 1]))
+            (i > 0 && size->i <= c->buckets[i - 1]))
             return bad_entry(m, sink, "buckets", "ascending sizes from 1 to 65536");
-        c.buckets[c.num_buckets++] = size->i;
+        c->buckets[c->num_buckets++] = size->i;
     }
-    if (!read_bool(config, "pack_qkv", &c.pack_qkv))
+    if (!read_bool(config, "pack_qkv", &c->pack_qkv))
         return bad_entry(m, sink, "pack_qkv", "pack_qkv = true | false");
-    if (!read_bool(config, "pack_gate_up", &c.pack_gate_up))
+    if (!read_bool(config, "pack_gate_up", &c->pack_gate_up))
         return bad_entry(m, sink, "pack_gate_up", "pack_gate_up = true | false");
+    return STATUS_OK;
+}
+
+Status pass_config_read(const IrModule *m, DiagSink *sink, PassConfig *out_config) {
+    const IrAttr *config = ir_op_attr(m->op, "ingot.config");
+    if (!config || config->kind != IR_ATTR_DICT)
+        return bad_entry(m, sink, "(all)", "ingot.config = {activations = \"int8\", ...}");
+    // A module that was compiled from text has settings of the machine alone.
+    PassConfig c = {.pack_qkv = true, .pack_gate_up = true, .activations = "f32", .kv = "f32"};
+    int64_t threads;
+    if (!read_int(config, "threads", 1, PLAN_MAX_THREADS, &threads))
+        return bad_entry(m, sink, "threads", "threads = N : i64, 1 to 256");
+    c.threads = (uint32_t)threads;
+    if (config->num_entries > 1) TRY(read_model(m, config, sink, &c));
     *out_config = c;
     return STATUS_OK;
 }

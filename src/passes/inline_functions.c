@@ -1,6 +1,6 @@
 // inline-functions: a call of a function that makes no calls itself and is not a composite is
-// replaced by the function's body. What remains are entry functions, layers (they call composites)
-// and composites.
+// replaced by the function's body. What remains are entry functions and, in a language model,
+// layers (they call composites) and composites.
 //
 //   %0 = func.call @rmsnorm(%x, %w)   ->   the ops of @rmsnorm on %x and %w
 //
@@ -14,10 +14,10 @@ static void count_calls(IrOp *op, void *ctx) {
     *(uint32_t *)ctx += op->kind == IR_FUNC_CALL;
 }
 
-static bool is_inlinable(const IrOp *func) {
+static bool is_inlinable(const IrOp *func, bool has_composites) {
     IrBlock *body = func ? ir_func_body(func) : NULL;
-    if (!body || func->kind != IR_FUNC_FUNC || ir_op_attr(func, "ingot.composite") ||
-        ir_op_attr(func, "ingot.kernel"))
+    if (!body || func->kind != IR_FUNC_FUNC || ir_op_attr(func, "ingot.kernel") ||
+        (has_composites && ir_op_attr(func, "ingot.composite")))
         return false;
     uint32_t num_calls = 0;
     FOR_EACH_OP(op, body) ir_walk(op, count_calls, &num_calls);
@@ -61,14 +61,14 @@ static void inline_call(IrModule *m, IrOp *call, const IrOp *callee) {
     ir_op_erase(m, call);
 }
 
-static bool inline_in_block(IrModule *m, IrBlock *block) {
+static bool inline_in_block(IrModule *m, IrBlock *block, bool has_composites) {
     bool any = false;
     FOR_EACH_OP_SAFE(op, block) {
         for (uint32_t r = 0; r < op->num_regions; r++)
-            FOR_EACH_BLOCK(inner, &op->regions[r]) any |= inline_in_block(m, inner);
+            FOR_EACH_BLOCK(inner, &op->regions[r]) any |= inline_in_block(m, inner, has_composites);
         if (op->kind != IR_FUNC_CALL) continue;
         IrOp *callee = ir_call_callee(m, op);
-        if (!is_inlinable(callee)) continue;
+        if (!is_inlinable(callee, has_composites)) continue;
         inline_call(m, op, callee);
         any = true;
     }
@@ -77,12 +77,16 @@ static bool inline_in_block(IrModule *m, IrBlock *block) {
 
 Status pass_inline_functions(IrModule *m, DiagSink *sink) {
     (void)sink; // cannot fail, and ends: a recursive function makes calls, so it is never inlined
+    // Only a language model has kernels for composites; a module from text has settings without it.
+    const IrAttr *config = ir_op_attr(m->op, "ingot.config");
+    bool has_composites =
+        !config || config->kind != IR_ATTR_DICT || ir_attr_dict_find(config, "buckets");
     bool any;
     do {
         any = false;
         FOR_EACH_OP(func, ir_module_body(m)) {
             IrBlock *body = func->kind == IR_FUNC_FUNC ? ir_func_body(func) : NULL;
-            if (body) any |= inline_in_block(m, body);
+            if (body) any |= inline_in_block(m, body, has_composites);
         }
         dce_module(m);
     } while (any);

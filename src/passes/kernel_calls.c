@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "passes/entry.h"
 #include "passes/kernel_eval.h"
 
 typedef struct Walk {
@@ -68,24 +69,25 @@ static void walk_function(Walk *w, const IrOp *entry, const IrOp *func) {
     }
 }
 
-static bool is_entry(const IrOp *op) {
-    return op->kind == IR_FUNC_FUNC && ir_func_body(op) && !ir_op_attr(op, "sym_visibility") &&
-           ir_op_attr(op, "ingot.bucket");
+static bool is_entry(const IrModule *m, const IrOp *op) {
+    return is_public_func(op) && (ir_op_attr(op, "ingot.bucket") || entry_takes_tensors(m, op));
 }
 
 static void walk_entry(Walk *w, const IrOp *entry, int64_t start) {
     IrBlock *body = ir_func_body(entry);
     double bytes = 0;
+    const IrAttr *bucket = ir_op_attr(entry, "ingot.bucket"); // none: it takes tensors alone
     bool has_start = false;
     for (uint32_t i = 0; i < body->num_args; i++) {
         IrValue *arg = body->args[i];
-        if (arg->type->kind == IR_TYPE_INDEX) {
-            eval_set(&w->eval, arg, has_start ? ir_op_attr(entry, "ingot.bucket")->i : start);
+        if (bucket && arg->type->kind == IR_TYPE_INDEX) {
+            eval_set(&w->eval, arg, has_start ? bucket->i : start);
             has_start = true;
             continue;
         }
-        bool is_weight =
-            ir_func_arg_attr(entry, i, "ingot.param") || ir_func_arg_attr(entry, i, "ingot.init");
+        bool is_weight = ir_func_arg_attr(entry, i, "ingot.param") ||
+                         ir_func_arg_attr(entry, i, "ingot.init") ||
+                         ir_func_arg_attr(entry, i, "ingot.value");
         bool is_cache = ir_func_arg_attr(entry, i, "ingot.kv");
         w->streamed[arg->index] = is_weight || is_cache;
         if (is_weight && arg->type->kind == IR_TYPE_MEMREF)
@@ -100,7 +102,7 @@ void kernel_uses_collect(IrModule *m, int64_t start, KernelUses *out_uses) {
     Walk w = {.m = m, .uses = out_uses};
     eval_init(&w.eval, m->num_values);
     w.streamed = base_alloc(MAX(m->num_values, 1u), 1);
-    FOR_EACH_OP(op, ir_module_body(m)) if (is_entry(op)) walk_entry(&w, op, start);
+    FOR_EACH_OP(op, ir_module_body(m)) if (is_entry(m, op)) walk_entry(&w, op, start);
     eval_deinit(&w.eval);
     free(w.streamed);
 }

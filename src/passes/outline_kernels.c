@@ -16,31 +16,13 @@
 
 #include "passes/contraction.h"
 #include "passes/dce.h"
-#include "passes/mutate.h"
+#include "passes/entry.h"
 #include "passes/fusion.h"
+#include "passes/mutate.h"
+#include "passes/outline.h"
 #include "passes/pass.h"
 
-enum { TILE_COLUMNS = 16, ATTENTION_ROWS = 8, MAX_GROUP_OPS = 128, MAX_INPUTS = 48 };
-
-typedef struct Group {
-    const char *kind;
-    IrOp *ops[MAX_GROUP_OPS];
-    uint32_t num_ops;
-    int64_t rows;  // leading size
-    int64_t tiles; // of a matmul
-} Group;
-
-typedef struct Outline {
-    IrModule *m;
-    DiagSink *sink;
-    IrOp *func;
-    IrValue *n; // valid tokens, the last index argument
-    int64_t bucket;
-    int32_t *group_of; // by op index: group number or -1
-    uint32_t num_op_slots;
-    Group *groups;
-    uint32_t num_groups, groups_capacity;
-} Outline;
+enum { TILE_COLUMNS = 16, ATTENTION_ROWS = 8, MAX_INPUTS = 48 };
 
 static bool is_func(const IrOp *op) {
     return op->kind == IR_FUNC_FUNC && ir_func_body(op);
@@ -48,20 +30,22 @@ static bool is_func(const IrOp *op) {
 
 // ---- which ops are free
 
-static bool is_view(const IrOp *op) {
+bool outline_is_view(const IrOp *op) {
     return op->kind == IR_TENSOR_COLLAPSE_SHAPE || op->kind == IR_TENSOR_EXPAND_SHAPE ||
            op->kind == IR_TENSOR_EXTRACT_SLICE;
 }
 
-static bool is_free(const IrOp *op) {
-    if (is_view(op) || op->kind == IR_ARITH_CONSTANT || op->kind == IR_TENSOR_EMPTY) return true;
+bool outline_is_free(const Outline *o, const IrOp *op) {
+    if (o->is_text) return outline_text_is_free(op);
+    if (outline_is_view(op) || op->kind == IR_ARITH_CONSTANT || op->kind == IR_TENSOR_EMPTY)
+        return true;
     if (op->kind == IR_LINALG_FILL) return ir_value_constant(ir_op_operand(op, 0)) != NULL;
     const IrOpInfo *info = ir_op_info(op->kind);
     return op->num_results == 1 && (info->traits & IR_PURE) &&
            ir_type_is_scalar(op->results[0].type) && op->num_regions == 0;
 }
 
-static int32_t group_of(const Outline *o, const IrOp *op) {
+int32_t outline_group_of(const Outline *o, const IrOp *op) {
     return op->index < o->num_op_slots ? o->group_of[op->index] : -1;
 }
 
@@ -71,15 +55,15 @@ static IrOp *top_op(const Outline *o, IrOp *op) {
     return op;
 }
 
-static Group *new_group(Outline *o, const char *kind, int64_t rows) {
+Group *outline_new_group(Outline *o, const char *kind, int64_t rows) {
     ARRAY_RESERVE(o->groups, o->num_groups, o->groups_capacity);
     Group *g = &o->groups[o->num_groups++];
     *g = (Group){.kind = kind, .rows = rows};
     return g;
 }
 
-static bool add_op(Outline *o, Group *g, IrOp *op) {
-    if (g->num_ops == MAX_GROUP_OPS) return false;
+bool outline_add_op(Outline *o, Group *g, IrOp *op) {
+    if (g->num_ops == OUTLINE_MAX_GROUP_OPS) return false;
     g->ops[g->num_ops++] = op;
     o->group_of[op->index] = (int32_t)(g - o->groups);
     return true;
@@ -92,14 +76,14 @@ static bool read_only_by(const IrValue *value, const IrOp *reader) {
     FOR_EACH_USE(use, value) {
         const IrOp *op = use->owner;
         if (op == reader) continue;
-        if (!is_view(op) || !read_only_by(&op->results[0], reader)) return false;
+        if (!outline_is_view(op) || !read_only_by(&op->results[0], reader)) return false;
     }
     return true;
 }
 
 static IrOp *first_reader(const IrValue *value) {
     for (IrOperand *use = value->first_use; use; use = use->next_use) {
-        if (!is_view(use->owner)) return use->owner;
+        if (!outline_is_view(use->owner)) return use->owner;
         IrOp *inner = first_reader(&use->owner->results[0]);
         if (inner) return inner;
     }
@@ -131,27 +115,27 @@ static bool comes_before(const IrOp *op, const IrOp *other) {
 static bool is_ready(const Outline *o, const IrOp *reader, const IrOp *start, const IrOp *product) {
     for (uint32_t i = 0; i < reader->num_operands; i++) {
         const IrOp *def = ir_op_operand(reader, i)->def_op;
-        while (def && is_view(def)) def = ir_op_operand(def, 0)->def_op;
-        if (!def || def == product || is_free(def)) continue;
+        while (def && outline_is_view(def)) def = ir_op_operand(def, 0)->def_op;
+        if (!def || def == product || outline_is_free(o, def)) continue;
         if (def->block != ir_func_body(o->func) || !comes_before(def, start)) return false;
     }
-    return group_of(o, reader) < 0;
+    return outline_group_of(o, reader) < 0;
 }
 
 static bool start_matmul(Outline *o, IrOp *op) {
-    Group *g = new_group(o, "matmul", op->results[0].type->shape[0]);
-    if (!add_op(o, g, op)) return false;
+    Group *g = outline_new_group(o, "matmul", op->results[0].type->shape[0]);
+    if (!outline_add_op(o, g, op)) return false;
     IrOp *last = op;
     if (contraction_is(op, "dot")) {
         last = op->results[0].first_use->owner;
-        if (!add_op(o, g, last)) return false;
+        if (!outline_add_op(o, g, last)) return false;
     }
     const IrType *type = last->results[0].type; // [M, NT, 16]
     g->tiles = type->shape[1];
     IrOp *reader = first_reader(&last->results[0]);
     if (reader && is_epilogue(o, reader) && read_only_by(&last->results[0], reader) &&
         is_ready(o, reader, op, last) && !fusion_forbids(o->m, last, reader)) {
-        if (!add_op(o, g, reader)) return false;
+        if (!outline_add_op(o, g, reader)) return false;
         g->tiles = reader->results[0].type->shape[1] / TILE_COLUMNS;
     }
     return true;
@@ -172,7 +156,8 @@ static bool is_kept_apart(const Outline *o, const Group *open, const IrOp *op) {
     for (uint32_t i = 0; i < op->num_operands; i++) {
         const IrOp *maker = fusion_maker(ir_op_operand(op, i));
         if (!maker || maker->block != ir_func_body(o->func)) continue;
-        if (group_of(o, maker) == (int32_t)(open - o->groups) && fusion_forbids(o->m, maker, op))
+        if (outline_group_of(o, maker) == (int32_t)(open - o->groups) &&
+            fusion_forbids(o->m, maker, op))
             return true;
     }
     return false;
@@ -185,8 +170,8 @@ static bool assign_groups(Outline *o) {
             open = NULL;
             continue;
         }
-        if (is_free(op)) continue;
-        if (group_of(o, op) >= 0) { // of a matmul: what comes after may read its result
+        if (outline_is_free(o, op)) continue;
+        if (outline_group_of(o, op) >= 0) { // of a matmul: what comes after may read its result
             open = NULL;
             continue;
         }
@@ -199,9 +184,10 @@ static bool assign_groups(Outline *o) {
         int64_t rows = leading_size(op);
         if (open && rows >= 0 && open->rows >= 0 && rows != open->rows) open = NULL;
         if (open && is_kept_apart(o, open, op)) open = NULL;
-        if (!open || open->num_ops == MAX_GROUP_OPS) open = new_group(o, "rows", rows);
+        if (!open || open->num_ops == OUTLINE_MAX_GROUP_OPS)
+            open = outline_new_group(o, "rows", rows);
         if (open->rows < 0) open->rows = rows;
-        if (!add_op(o, open, op)) return false;
+        if (!outline_add_op(o, open, op)) return false;
         open = &o->groups[o->num_groups - 1];
     }
     // A loop over the rows on its own: as many as the bucket has.
@@ -245,8 +231,8 @@ static bool note_inputs_of(Kernel *k, IrOp *op, bool want_tensor) {
             continue;
         }
         if (v->def_op->block != ir_func_body(o->func)) continue; // inside a region of the group
-        if (group_of(o, v->def_op) == k->number) continue;
-        if (is_free(v->def_op)) {
+        if (outline_group_of(o, v->def_op) == k->number) continue;
+        if (outline_is_free(o, v->def_op)) {
             if (!note_inputs_of(k, v->def_op, want_tensor)) return false;
         } else if (!note_input(k, v, want_tensor))
             return false;
@@ -261,8 +247,8 @@ static bool note_inputs_of(Kernel *k, IrOp *op, bool want_tensor) {
 static bool is_read_outside(const Kernel *k, const IrValue *value) {
     FOR_EACH_USE(use, value) {
         IrOp *top = top_op(k->o, use->owner);
-        if (group_of(k->o, top) == k->number) continue;
-        if (!is_free(top)) return true;
+        if (outline_group_of(k->o, top) == k->number) continue;
+        if (!outline_is_free(k->o, top)) return true;
         for (uint32_t i = 0; i < top->num_results; i++)
             if (is_read_outside(k, &top->results[i])) return true;
     }
@@ -276,7 +262,8 @@ static void clone_free_operands(Kernel *k, IrOp *op) {
     Outline *o = k->o;
     for (uint32_t i = 0; i < op->num_operands; i++) {
         IrValue *v = ir_op_operand(op, i);
-        if (!v->def_op || v->def_op->block != ir_func_body(o->func) || !is_free(v->def_op))
+        if (!v->def_op || v->def_op->block != ir_func_body(o->func) ||
+            !outline_is_free(o, v->def_op))
             continue;
         if (ir_value_map_get(&k->map, v) == v) clone_op(k, v->def_op);
     }
@@ -307,7 +294,7 @@ static void state_tiles(Kernel *k, IrOp *kernel) {
     IrModule *m = o->m;
     const IrAffineExpr *count = ir_affine_const(m, k->g->tiles);
     uint32_t num_dims = 0;
-    if (str_equal(k->g->kind, "rows")) {
+    if (!o->is_text && str_equal(k->g->kind, "rows")) {
         count = ir_affine_const(m, k->g->rows);
         if (k->g->rows == o->bucket && o->bucket > 1) {
             count = ir_affine_dim(m, 0);
@@ -323,25 +310,25 @@ static void state_tiles(Kernel *k, IrOp *kernel) {
 }
 
 // Erases the free ops behind value; the kernel has its own copies.
-static void erase_free_users(IrModule *m, IrValue *value) {
+static void erase_free_users(const Outline *o, IrValue *value) {
     while (value->first_use) {
         IrOp *op = value->first_use->owner;
-        BUG_IF(!is_free(op), "%s still reads a result of an outlined group",
+        BUG_IF(!outline_is_free(o, op), "%s still reads a result of an outlined group",
                ir_op_info(op->kind)->name);
-        for (uint32_t i = 0; i < op->num_results; i++) erase_free_users(m, &op->results[i]);
-        ir_op_erase(m, op);
+        for (uint32_t i = 0; i < op->num_results; i++) erase_free_users(o, &op->results[i]);
+        ir_op_erase(o->m, op);
     }
 }
 
 // Free ops that read value but stand before its definition move behind it, in order.
-static void sink_free_users(IrValue *value, IrOp **anchor) {
+static void sink_free_users(const Outline *o, IrValue *value, IrOp **anchor) {
     FOR_EACH_USE(use, value) {
         IrOp *op = use->owner;
-        if (!is_free(op) || !comes_before(op, *anchor)) continue;
+        if (!outline_is_free(o, op) || !comes_before(op, *anchor)) continue;
         ir_op_unlink(op);
         ir_op_insert_after(op, *anchor);
         *anchor = op;
-        for (uint32_t i = 0; i < op->num_results; i++) sink_free_users(&op->results[i], anchor);
+        for (uint32_t i = 0; i < op->num_results; i++) sink_free_users(o, &op->results[i], anchor);
     }
 }
 
@@ -354,9 +341,10 @@ static Status outline_group(Outline *o, Group *g, int32_t number) {
     k->num_tensors = k->num_inputs;
     for (uint32_t i = 0; i < g->num_ops && fits; i++) fits = note_inputs_of(k, g->ops[i], false);
     // Rows at and after %n need no work.
-    if (fits && o->bucket > 1 && g->rows == o->bucket && o->n) fits = note_input(k, o->n, false);
+    if (fits && !o->is_text && o->bucket > 1 && g->rows == o->bucket && o->n)
+        fits = note_input(k, o->n, false);
     const IrType *inputs[MAX_INPUTS], *results[MAX_INPUTS];
-    const IrLoc *locs[MAX_GROUP_OPS];
+    const IrLoc *locs[OUTLINE_MAX_GROUP_OPS];
     for (uint32_t i = 0; i < g->num_ops && fits; i++) {
         locs[i] = g->ops[i]->loc;
         for (uint32_t r = 0; r < g->ops[i]->num_results && fits; r++) {
@@ -406,10 +394,11 @@ static Status outline_group(Outline *o, Group *g, int32_t number) {
     for (uint32_t i = 0; i < k->num_outputs; i++)
         ir_value_replace_all(k->outputs[i], ir_op_result(call, i));
     IrOp *anchor = call;
-    for (uint32_t i = 0; i < k->num_outputs; i++) sink_free_users(ir_op_result(call, i), &anchor);
+    for (uint32_t i = 0; i < k->num_outputs; i++)
+        sink_free_users(o, ir_op_result(call, i), &anchor);
     for (uint32_t i = g->num_ops; i-- > 0;) {
         for (uint32_t r = 0; r < g->ops[i]->num_results; r++)
-            erase_free_users(m, &g->ops[i]->results[r]);
+            erase_free_users(o, &g->ops[i]->results[r]);
         ir_op_erase(m, g->ops[i]);
     }
     return STATUS_OK;
@@ -481,7 +470,11 @@ static void mark_plain_in_place(IrModule *m, IrOp *func) {
 
 static Status outline_function(IrModule *m, IrOp *func, DiagSink *sink) {
     IrBlock *body = ir_func_body(func);
-    Outline o = {.m = m, .sink = sink, .func = func, .num_op_slots = m->num_ops};
+    Outline o = {.m = m,
+                 .sink = sink,
+                 .func = func,
+                 .is_text = module_is_text(m),
+                 .num_op_slots = m->num_ops};
     o.group_of = ARENA_ARRAY(&m->arena, int32_t, m->num_ops);
     for (uint32_t i = 0; i < m->num_ops; i++) o.group_of[i] = -1;
     for (uint32_t i = 0; i < body->num_args; i++)
@@ -489,9 +482,11 @@ static Status outline_function(IrModule *m, IrOp *func, DiagSink *sink) {
     const IrType *first = body->num_args ? body->args[0]->type : NULL;
     o.bucket = first && first->kind == IR_TYPE_TENSOR && first->rank > 0 ? first->shape[0] : 1;
     Status status = STATUS_OK;
-    if (!assign_groups(&o))
+    if (o.is_text)
+        status = outline_text_groups(&o);
+    else if (!assign_groups(&o))
         status = diag_error(sink, DIAG_P0005, ir_loc_span(func->loc),
-                            "a kernel of more than %d ops", MAX_GROUP_OPS);
+                            "a kernel of more than %d ops", OUTLINE_MAX_GROUP_OPS);
     for (uint32_t i = 0; i < o.num_groups && status == STATUS_OK; i++)
         status = outline_group(&o, &o.groups[i], (int32_t)i);
     free(o.groups);
@@ -504,7 +499,7 @@ Status pass_outline_kernels(IrModule *m, DiagSink *sink) {
     IrOp **plain = ARENA_ARRAY(&m->arena, IrOp *, num_funcs);
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!is_func(func) || ir_op_attr(func, "ingot.kernel")) continue;
-        if (ir_op_attr(func, "ingot.composite")) {
+        if (ir_op_attr(func, "ingot.composite") && !module_is_text(m)) {
             order_arguments(m, func);
             make_attention_kernel(m, func);
         } else {
@@ -513,7 +508,8 @@ Status pass_outline_kernels(IrModule *m, DiagSink *sink) {
     }
     for (uint32_t i = 0; i < num_plain; i++) TRY(outline_function(m, plain[i], sink));
     dce_module(m);
-    for (int round = 0; round < 2; round++) // layers, then the entries that call them
+    if (module_is_text(m)) return STATUS_OK; // results have buffers of their own
+    for (int round = 0; round < 2; round++)  // layers, then the entries that call them
         for (uint32_t i = 0; i < num_plain; i++)
             if ((ir_op_attr(plain[i], "sym_visibility") == NULL) == (round == 1))
                 mark_plain_in_place(m, plain[i]);

@@ -65,6 +65,9 @@ Status pass_pipeline_run(IrModule *m, const PassPipeline *pipeline, DiagSink *si
 // Are the annotations (annotations.def) known, of the right kind, and do they fit what they stand
 // on? P0011 for the first that does not. The pipeline checks before its first pass.
 Status pass_annotations_check(IrModule *m, DiagSink *sink) MUST_USE;
+// The same for a module that is compiled from text: only what its author may write, no traces of a
+// pass.
+Status pass_annotations_check_author(IrModule *m, DiagSink *sink) MUST_USE;
 
 // Passes to leave out, named with commas: bits 1 << PassId. P0008 for an unknown one.
 Status pass_disable_parse(const char *text, DiagSink *sink, uint64_t *out_disabled) MUST_USE;
@@ -85,9 +88,9 @@ typedef struct PassConfig {
     const char *activations; // "int8", "bf16", "f32"
     const char *kv;          // "f16", "f32"
     uint32_t threads;
-    int64_t page_len_tokens, max_pages;
+    int64_t page_len_tokens, max_pages; // 0 without a language model
     int64_t buckets[32];
-    uint32_t num_buckets;
+    uint32_t num_buckets;        // 0 without a language model
     bool pack_qkv, pack_gate_up; // fusion rules, true unless switched off
 } PassConfig;
 

@@ -39,6 +39,7 @@ Status pass_refine_shapes(IrModule *m, DiagSink *sink) {
     Check check = {sink, STATUS_OK};
     ir_walk(m->op, check_op, &check);
     TRY(check.status);
+    if (config.num_buckets == 0) return STATUS_OK;
     const IrAttr *range[] = {ir_attr_i64(m, 1),
                              ir_attr_i64(m, config.buckets[config.num_buckets - 1])};
     FOR_EACH_OP(func, ir_module_body(m)) {

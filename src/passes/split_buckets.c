@@ -146,6 +146,7 @@ static IrOp *clone_func(Split *s, IrOp *func) {
 Status pass_split_buckets(IrModule *m, DiagSink *sink) {
     PassConfig config;
     TRY(pass_config_read(m, sink, &config));
+    if (config.num_buckets == 0) return STATUS_OK;
     IrOp *originals[256];
     uint32_t num_originals = 0;
     bool has_entry = false; // one without a bucket

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "runtime/tensor_call.h"
+
 _Static_assert((int)INGOT_USAGE == STATUS_USAGE && (int)INGOT_INVALID == STATUS_INVALID &&
                    (int)INGOT_LIMIT == STATUS_LIMIT && (int)INGOT_IO == STATUS_IO &&
                    (int)INGOT_ENVIRONMENT == STATUS_ENVIRONMENT,
@@ -135,9 +137,68 @@ IngotMemoryPart ingot_model_memory_part(const IngotModel *model, uint32_t i) {
                              .is_outside = part->is_outside != 0};
 }
 
+// ---- tensors
+
+uint32_t ingot_model_num_entries(const IngotModel *model) {
+    const PlanHeader *plan = model->artifact.plan;
+    return plan->vocab_size ? 0 : (uint32_t)plan->entries.count;
+}
+
+const char *ingot_entry_name(const IngotModel *model, uint32_t entry) {
+    if (entry >= ingot_model_num_entries(model)) return "";
+    return artifact_string(&model->artifact, model->artifact.entries[entry].name);
+}
+
+static uint32_t num_ports(const IngotModel *model, uint32_t entry, bool is_result) {
+    if (entry >= ingot_model_num_entries(model)) return 0;
+    return entry_num_ports(&model->artifact.entries[entry], &model->artifact, is_result);
+}
+
+static IngotTensor port_tensor(const IngotModel *model, uint32_t entry, bool is_result,
+                               uint32_t i) {
+    if (i >= num_ports(model, entry, is_result)) return (IngotTensor){.name = "", .type = ""};
+    const PlanEntry *e = &model->artifact.entries[entry];
+    return tensor_of_port(&model->artifact, entry_port(e, &model->artifact, is_result, i));
+}
+
+uint32_t ingot_entry_num_arguments(const IngotModel *model, uint32_t entry) {
+    return num_ports(model, entry, false);
+}
+
+uint32_t ingot_entry_num_results(const IngotModel *model, uint32_t entry) {
+    return num_ports(model, entry, true);
+}
+
+IngotTensor ingot_entry_argument(const IngotModel *model, uint32_t entry, uint32_t i) {
+    return port_tensor(model, entry, false, i);
+}
+
+IngotTensor ingot_entry_result(const IngotModel *model, uint32_t entry, uint32_t i) {
+    return port_tensor(model, entry, true, i);
+}
+
+IngotStatus ingot_call(IngotModel *model, const char *entry, const IngotTensor *arguments,
+                       size_t num_arguments, IngotTensor *out_results, size_t num_results,
+                       IngotError **out_error) {
+    DiagSink sink;
+    diag_sink_init(&sink);
+    Status status = tensor_call(model->executor, entry, arguments, num_arguments, out_results,
+                                num_results, &sink);
+    return api_finish(status, &sink, out_error);
+}
+
+// ---- sessions
+
 IngotStatus ingot_session_create(IngotModel *model, IngotSession **out_session,
                                  IngotError **out_error) {
-    (void)out_error; // pages are taken as tokens come, so nothing can fail yet
+    if (model->artifact.plan->vocab_size == 0) {
+        DiagSink sink;
+        diag_sink_init(&sink);
+        Status status = diag_error(&sink, DIAG_X0018, (DiagSpan){.file = model->artifact.path},
+                                   "this artifact takes tensors, not tokens");
+        diag_write(&sink, "ingot run %s --input NAME=FILE.npy", model->artifact.path);
+        return api_finish(status, &sink, out_error);
+    }
     IngotSession *session = base_alloc(1, sizeof *session);
     session->model = model;
     session->session = session_create(model->executor);

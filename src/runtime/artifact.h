@@ -34,6 +34,7 @@ typedef struct Artifact {
     const PlanBuffer *buffers;
     const PlanScalar *scalars;
     const PlanMemoryPart *memory;
+    const PlanPort *ports;
     PlanIoLayout io;
 } Artifact;
 

@@ -143,6 +143,7 @@ static uint8_t *buffer_address(const Executor *executor, const PlanBuffer *buffe
     case SPACE_TOKENS: return executor->io.base + io->tokens_offset + offset;
     case SPACE_PAGES: return executor->io.base + io->pages_offset + offset;
     case SPACE_LOGITS: return executor->io.base + io->logits_offset + offset;
+    case SPACE_PORTS: return executor->io.base + io->ports_offset + offset;
     case NUM_PLAN_SPACES: break;
     }
     BUG("memory space %u was not checked", buffer->space);
@@ -324,7 +325,8 @@ static void run_on_worker(void *context, uint32_t worker, uint32_t num_workers) 
 void executor_run(Executor *executor, const ExecutorCall *call) {
     const Artifact *artifact = executor->artifact;
     BUG_IF(call->entry >= artifact->plan->entries.count, "entry %u", call->entry);
-    BUG_IF(call->num_valid == 0 || call->num_valid > artifact->entries[call->entry].bucket_tokens ||
+    uint32_t bucket = artifact->entries[call->entry].bucket_tokens;
+    BUG_IF(call->num_valid > bucket || (call->num_valid == 0 && bucket > 0) ||
                (uint64_t)call->start + call->num_valid > artifact->plan->context_len_tokens,
            "%u tokens at %u in entry %u", call->num_valid, call->start, call->entry);
     BUG_IF(call->part == EXECUTOR_HEAD && !artifact->entries[call->entry].repeats_head,
@@ -346,7 +348,8 @@ ExecutorIo executor_io(Executor *executor) {
     uint8_t *base = executor->io.base;
     return (ExecutorIo){.tokens = (int32_t *)(base + io->tokens_offset),
                         .page_table = (int32_t *)(base + io->pages_offset),
-                        .logits = (float *)(base + io->logits_offset)};
+                        .logits = (float *)(base + io->logits_offset),
+                        .ports = base + io->ports_offset};
 }
 
 bool executor_take_page(Executor *executor, int32_t *out_page) {

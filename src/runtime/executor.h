@@ -29,6 +29,7 @@ typedef struct ExecutorIo {
     int32_t *tokens;     // of the call, at most executor_largest_bucket
     int32_t *page_table; // max_pages physical page numbers
     float *logits;       // vocab_size
+    uint8_t *ports;      // ports_bytes: arguments and results of the entry at hand
 } ExecutorIo;
 ExecutorIo executor_io(Executor *executor);
 
@@ -42,7 +43,7 @@ typedef enum ExecutorPart {
 
 typedef struct ExecutorCall {
     uint32_t entry;     // index in artifact->entries
-    uint32_t num_valid; // 1 <= num_valid <= its bucket_tokens
+    uint32_t num_valid; // 1 <= num_valid <= its bucket_tokens; 0 if the entry takes tensors
     uint32_t start;     // position of the first token; start + num_valid <= context
     ExecutorPart part;
 } ExecutorCall;

@@ -2,6 +2,7 @@
 // index without checking: nothing in a plan that passes points outside. Part of artifact_open.
 #include <string.h>
 
+#include "abi/dtype.h"
 #include "abi/kernel_abi.h"
 #include "runtime/artifact.h"
 
@@ -9,6 +10,7 @@ enum {
     MAX_TILES_FACTOR = 1 << 30,
     MAX_KERNEL_OPERANDS = 4096,
     MAX_KERNELS = 1 << 16,
+    MAX_ENTRY_PORTS = 4096,
     ALL_CPU_FEATURES = (1 << NUM_CPU_FEATURES) - 1,
 };
 #define MAX_TILES ((int64_t)1 << 40)
@@ -68,8 +70,10 @@ static Status find_tables(Artifact *artifact, DiagSink *sink) {
     artifact->buffers = table_elems(artifact, &plan->buffers, sizeof(PlanBuffer));
     artifact->scalars = table_elems(artifact, &plan->scalars, sizeof(PlanScalar));
     artifact->memory = table_elems(artifact, &plan->memory, sizeof(PlanMemoryPart));
+    artifact->ports = table_elems(artifact, &plan->ports, sizeof(PlanPort));
     if (!artifact->levels || !artifact->kernels || !artifact->kernel_code || !artifact->entries ||
-        !artifact->steps || !artifact->buffers || !artifact->scalars || !artifact->memory)
+        !artifact->steps || !artifact->buffers || !artifact->scalars || !artifact->memory ||
+        !artifact->ports)
         return diag_error(sink, DIAG_X0006, plan_at(artifact, offsetof(PlanHeader, levels)),
                           "a table does not lie in the plan");
     if (plan->levels.count == 0 || plan->entries.count == 0 || plan->kernels.count == 0 ||
@@ -86,15 +90,16 @@ static Status check_header(Artifact *artifact, DiagSink *sink) {
     DiagSpan span = plan_at(artifact, 0);
     if (plan->max_threads == 0 || plan->max_threads > PLAN_MAX_THREADS || plan->reserved != 0)
         return diag_error(sink, DIAG_X0006, span, "%u worker threads", plan->max_threads);
-    if (plan->vocab_size == 0 || plan->vocab_size > INT32_MAX)
+    if (plan->vocab_size > INT32_MAX)
         return diag_error(sink, DIAG_X0006, span, "a vocabulary of %u tokens", plan->vocab_size);
-    if (plan->page_len_tokens == 0 || plan->max_pages == 0 ||
-        plan->context_len_tokens > INT32_MAX ||
+    bool has_context = plan->page_len_tokens != 0 && plan->max_pages != 0;
+    if (has_context != (plan->vocab_size != 0) || plan->context_len_tokens > INT32_MAX ||
         (uint64_t)plan->page_len_tokens * plan->max_pages != plan->context_len_tokens)
         return diag_error(sink, DIAG_X0006, span, "%u pages of %u tokens are not a context of %u",
                           plan->max_pages, plan->page_len_tokens, plan->context_len_tokens);
     const uint64_t sizes[] = {plan->weights_bytes, plan->arena_bytes, plan->kv_bytes,
-                              plan->scratch_bytes, plan->io_bytes,    plan->runtime_bytes};
+                              plan->scratch_bytes, plan->io_bytes,    plan->runtime_bytes,
+                              plan->ports_bytes};
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
         if (sizes[i] > PLAN_MAX_SPACE_BYTES)
             return diag_error(sink, DIAG_X0006, span, "a memory space of %llu bytes",
@@ -155,10 +160,15 @@ static Status check_entries(const Artifact *artifact, DiagSink *sink) {
     for (uint64_t i = 0; i < plan->entries.count; i++) {
         const PlanEntry *entry = &artifact->entries[i];
         DiagSpan span = elem_at(artifact, plan->entries, i, sizeof *entry);
-        if (entry->bucket_tokens == 0 || entry->bucket_tokens > plan->context_len_tokens ||
-            (i > 0 && entry->bucket_tokens <= artifact->entries[i - 1].bucket_tokens))
+        bool is_model = plan->vocab_size != 0;
+        if (is_model != (entry->bucket_tokens != 0) ||
+            entry->bucket_tokens > plan->context_len_tokens ||
+            (is_model && i > 0 && entry->bucket_tokens <= artifact->entries[i - 1].bucket_tokens))
             return diag_error(sink, DIAG_X0006, span,
                               "buckets are out of order or beyond the context");
+        if (!is_range(entry->first_port, entry->num_ports, plan->ports.count) ||
+            (is_model && entry->num_ports != 0))
+            return diag_error(sink, DIAG_X0006, span, "an entry's ports lie outside their table");
         if (entry->num_steps == 0 || entry->num_head_steps > entry->num_steps ||
             entry->repeats_head > (entry->num_head_steps > 0) ||
             !is_range(entry->first_step, entry->num_steps, plan->steps.count))
@@ -216,6 +226,7 @@ static uint64_t space_limit(const Artifact *artifact, uint32_t space) {
     case SPACE_TOKENS: return artifact->io.tokens_bytes;
     case SPACE_PAGES: return artifact->io.pages_bytes;
     case SPACE_LOGITS: return artifact->io.logits_bytes;
+    case SPACE_PORTS: return artifact->io.ports_bytes;
     case NUM_PLAN_SPACES: break;
     }
     return 0;
@@ -241,6 +252,56 @@ static Status check_operands(const Artifact *artifact, DiagSink *sink) {
             return diag_error(sink, DIAG_X0006,
                               elem_at(artifact, plan->scalars, i, sizeof(PlanScalar)),
                               "a scalar is of unknown kind");
+    return STATUS_OK;
+}
+
+static bool is_port_shape(const Artifact *artifact, const PlanPort *port) {
+    if (port->rank > PLAN_MAX_RANK || port->dtype >= NUM_DTYPES) return false;
+    uint64_t bytes = dtype_info((Dtype)port->dtype)->bytes;
+    for (uint32_t d = 0; d < PLAN_MAX_RANK; d++) {
+        if (!is_string(artifact, port->dim_names[d])) return false;
+        if (d >= port->rank && port->dims[d] != 0) return false;
+        if (d < port->rank &&
+            (port->dims[d] < 0 || !size_mul(bytes, (uint64_t)port->dims[d], &bytes)))
+            return false;
+    }
+    return bytes == port->len_bytes;
+}
+
+// Two arguments, or two results, must not be called alike: a name finds one port.
+static bool is_name_taken(const Artifact *artifact, const PlanEntry *entry, uint32_t number) {
+    const PlanPort *ports = artifact->ports + entry->first_port;
+    for (uint32_t i = 0; i < number; i++)
+        if (ports[i].is_result == ports[number].is_result &&
+            strcmp(artifact_string(artifact, ports[i].name),
+                   artifact_string(artifact, ports[number].name)) == 0)
+            return true;
+    return false;
+}
+
+static Status check_ports(const Artifact *artifact, DiagSink *sink) {
+    const PlanHeader *plan = artifact->plan;
+    for (uint64_t i = 0; i < plan->ports.count; i++) {
+        const PlanPort *port = &artifact->ports[i];
+        DiagSpan span = elem_at(artifact, plan->ports, i, sizeof *port);
+        if (!is_string(artifact, port->name) || port->is_result > 1 ||
+            !is_port_shape(artifact, port))
+            return diag_error(sink, DIAG_X0006, span, "a port is malformed");
+        if (port->offset % PLAN_BUFFER_ALIGN_BYTES != 0 ||
+            !is_range(port->offset, port->len_bytes, plan->ports_bytes))
+            return diag_error(sink, DIAG_X0006, span, "a port reaches beyond its space");
+    }
+    for (uint64_t e = 0; e < plan->entries.count; e++) {
+        const PlanEntry *entry = &artifact->entries[e];
+        if (entry->num_ports > MAX_ENTRY_PORTS)
+            return diag_error(sink, DIAG_X0006, elem_at(artifact, plan->entries, e, sizeof *entry),
+                              "an entry has %u ports", entry->num_ports);
+        for (uint32_t i = 0; i < entry->num_ports; i++)
+            if (is_name_taken(artifact, entry, i))
+                return diag_error(sink, DIAG_X0006,
+                                  elem_at(artifact, plan->entries, e, sizeof *entry),
+                                  "two ports of an entry have one name");
+    }
     return STATUS_OK;
 }
 
@@ -299,5 +360,6 @@ Status artifact_check_plan(Artifact *artifact, DiagSink *sink) {
                           "input, output or run-time state are not planned as large as they are");
     TRY(check_steps(artifact, sink));
     TRY(check_operands(artifact, sink));
+    TRY(check_ports(artifact, sink));
     return check_memory(artifact, sink);
 }

@@ -7,7 +7,7 @@
 #map6 = affine_map<(d0, d1, d2) -> (d0, d2)>
 #map7 = affine_map<(d0, d1, d2) -> (d1, d2)>
 #map8 = affine_map<(d0, d1, d2) -> (d0, d1)>
-module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f32", max_pages = 1 : i64, pack_gate_up = true, pack_qkv = true, page_len = 16 : i64, threads = 1 : i64}, ingot.fusion = [{applied = false, detail = "a caller passes a weight that is no parameter of its own, or one read elsewhere", pattern = "qkv_proj", reason = "call", what = "<stdin>:39 + <stdin>:42 + <stdin>:50", where = "layer"}, {applied = true, detail = "", pattern = "qkv_proj", reason = "", what = "<stdin>:39 + <stdin>:42", where = "layer"}], ingot.level = 1 : i64, ingot.passes = ["bind-recipe", "refine-shapes", "pack-projections", "split-buckets", "lower-quant", "inline-functions", "canonicalize"], ingot.target = "x86-64-v3", ingot.version = 1 : i64} {
+module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f32", max_pages = 1 : i64, pack_gate_up = true, pack_qkv = true, page_len = 16 : i64, threads = 1 : i64}, ingot.fusion = [{applied = false, detail = "a caller passes a weight that is no parameter of its own, or one read elsewhere", pattern = "qkv_proj", reason = "call", what = "<stdin>:39 + <stdin>:42 + <stdin>:50", where = "layer"}, {applied = true, detail = "", pattern = "qkv_proj", reason = "", what = "<stdin>:39 + <stdin>:42", where = "layer"}], ingot.level = 1 : i64, ingot.passes = ["bind-recipe", "refine-shapes", "pack-projections", "split-buckets", "lower-quant", "inline-functions", "bind-ports", "expand-tensors"], ingot.target = "x86-64-v3", ingot.version = 1 : i64} {
   func.func @forward_s1(%arg0: tensor<1x32xf32>, %arg1: index, %arg2: tensor<1x16x1x16xf32> {ingot.kv = "k", ingot.layer = 0 : i64}, %arg3: tensor<32xf32> {ingot.param = "norm"}, %arg4: tensor<32x1x16xi8> {ingot.param = ["q", "k"], ingot.plane = "q"}, %arg5: tensor<32x1xf16> {ingot.param = ["q", "k"], ingot.plane = "d"}, %arg6: tensor<32x1x16xi8> {ingot.param = "down", ingot.plane = "q"}, %arg7: tensor<32x1xf16> {ingot.param = "down", ingot.plane = "d"}, %arg8: index) -> (tensor<1x32xf32>, tensor<1x16x1x16xf32>, tensor<1x16xf32>) attributes {ingot.bucket = 1 : i64} {
     %0 = arith.constant 4 : i8
     %1 = arith.constant 8 : i8
@@ -80,16 +80,7 @@ module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f3
       %56 = tensor.insert_slice %55 into %arg22[0, %54, 0, 0] [1, 1, 1, 16] [1, 1, 1, 1] : tensor<1x16xf32> into tensor<1x16x1x16xf32>
       scf.yield %56 : tensor<1x16x1x16xf32>
     }
-    %57 = arith.constant 0.000000e+00 : f32
-    %58 = tensor.empty() : tensor<1x32xf32>
-    %59 = linalg.fill ins(%57 : f32) outs(%58 : tensor<1x32xf32>) -> tensor<1x32xf32>
-    %60 = linalg.matmul indexing_maps = [#map6, #map7, #map8] ins(%41, %15 : tensor<1x32xf32>, tensor<32x32xf32>) outs(%59 : tensor<1x32xf32>) -> tensor<1x32xf32>
-    %61 = tensor.empty() : tensor<1x32xf32>
-    %62 = linalg.generic {indexing_maps = [#map3, #map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%arg0, %60 : tensor<1x32xf32>, tensor<1x32xf32>) outs(%61 : tensor<1x32xf32>) {
-    ^bb0(%arg23: f32, %arg24: f32, %arg25: f32):
-      %63 = arith.addf %arg23, %arg24 : f32
-      linalg.yield %63 : f32
-    } -> tensor<1x32xf32>
-    return %62, %53, %50 : tensor<1x32xf32>, tensor<1x16x1x16xf32>, tensor<1x16xf32>
+    %57 = linalg.matmul indexing_maps = [#map6, #map7, #map8] ins(%41, %15 : tensor<1x32xf32>, tensor<32x32xf32>) outs(%arg0 : tensor<1x32xf32>) -> tensor<1x32xf32>
+    return %57, %53, %50 : tensor<1x32xf32>, tensor<1x16x1x16xf32>, tensor<1x16xf32>
   }
 }

@@ -10,8 +10,8 @@
 #map9 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
 #map10 = affine_map<(d0, d1, d2) -> (d0, d2)>
 #map11 = affine_map<(d0, d1, d2) -> (d1, d2)>
-module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f32", max_pages = 1 : i64, pack_gate_up = true, pack_qkv = true, page_len = 16 : i64, threads = 1 : i64}, ingot.fusion = [{applied = false, detail = "a caller passes a weight that is no parameter of its own, or one read elsewhere", pattern = "qkv_proj", reason = "call", what = "<stdin>:39 + <stdin>:42 + <stdin>:50", where = "layer"}, {applied = true, detail = "", pattern = "qkv_proj", reason = "", what = "<stdin>:39 + <stdin>:42", where = "layer"}], ingot.level = 1 : i64, ingot.passes = ["bind-recipe", "refine-shapes", "pack-projections", "split-buckets", "lower-quant", "inline-functions", "canonicalize", "raise-patterns", "assign-precision"], ingot.target = "x86-64-v3", ingot.version = 1 : i64} {
-  func.func @forward_s1(%arg0: tensor<1x32xf32>, %arg1: index, %arg2: tensor<1x16x1x16xf32> {ingot.kv = "k", ingot.layer = 0 : i64}, %arg3: tensor<32xf32> {ingot.param = "norm"}, %arg4: tensor<32x1x16xi8> {ingot.param = ["q", "k"], ingot.plane = "q"}, %arg5: tensor<32x1xf16> {ingot.param = ["q", "k"], ingot.plane = "d"}, %arg6: tensor<32x1x16xi8> {ingot.param = "down", ingot.plane = "q"}, %arg7: tensor<32x1xf16> {ingot.param = "down", ingot.plane = "d"}, %arg8: index) -> (tensor<1x32xf32>, tensor<1x16x1x16xf32>, tensor<1x16xf32>) attributes {ingot.bucket = 1 : i64} {
+module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f32", max_pages = 1 : i64, pack_gate_up = true, pack_qkv = true, page_len = 16 : i64, threads = 1 : i64}, ingot.fusion = [{applied = false, detail = "a caller passes a weight that is no parameter of its own, or one read elsewhere", pattern = "qkv_proj", reason = "call", what = "<stdin>:39 + <stdin>:42 + <stdin>:50", where = "layer"}, {applied = true, detail = "", pattern = "qkv_proj", reason = "", what = "<stdin>:39 + <stdin>:42", where = "layer"}], ingot.level = 1 : i64, ingot.passes = ["bind-recipe", "refine-shapes", "pack-projections", "split-buckets", "lower-quant", "inline-functions", "bind-ports", "expand-tensors", "canonicalize", "raise-patterns", "assign-precision", "bind-kv-cache"], ingot.target = "x86-64-v3", ingot.version = 1 : i64} {
+  func.func @forward_s1(%arg0: tensor<1x32xf32>, %arg1: index, %arg2: tensor<1x1x16x16xf32> {ingot.kv = "k", ingot.layer = 0 : i64}, %arg3: tensor<32xf32> {ingot.param = "norm"}, %arg4: tensor<32x1x16xi8> {ingot.param = ["q", "k"], ingot.plane = "q"}, %arg5: tensor<32x1xf16> {ingot.param = ["q", "k"], ingot.plane = "d"}, %arg6: tensor<32x1x16xi8> {ingot.param = "down", ingot.plane = "q"}, %arg7: tensor<32x1xf16> {ingot.param = "down", ingot.plane = "d"}, %arg8: index) -> (tensor<1x32xf32>, tensor<1x1x16x16xf32>, tensor<1x16xf32>) attributes {ingot.bucket = 1 : i64, ingot.kv_layout = "by head"} {
     %0 = tensor.empty() : tensor<32x1x2x16xi8>
     %1 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg6 : tensor<32x1x16xi8>) outs(%0 : tensor<32x1x2x16xi8>) attrs = {ingot.code_max = 15 : i64} {
     ^bb0(%arg9: i8, %arg10: i8):
@@ -138,11 +138,11 @@ module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f3
     %87 = tensor.extract_slice %81[0, 0] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
     %88 = tensor.extract_slice %81[0, 16] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
     %89 = arith.constant 1 : index
-    %90 = scf.for %arg40 = %22 to %arg8 step %89 iter_args(%arg41 = %arg2) -> (tensor<1x16x1x16xf32>) {
+    %90 = scf.for %arg40 = %22 to %arg8 step %89 iter_args(%arg41 = %arg2) -> (tensor<1x1x16x16xf32>) {
       %91 = arith.addi %arg1, %arg40 : index
       %92 = tensor.extract_slice %88[%arg40, 0] [1, 16] [1, 1] : tensor<1x16xf32> to tensor<1x16xf32>
-      %93 = tensor.insert_slice %92 into %arg41[0, %91, 0, 0] [1, 1, 1, 16] [1, 1, 1, 1] : tensor<1x16xf32> into tensor<1x16x1x16xf32>
-      scf.yield %93 : tensor<1x16x1x16xf32>
+      %93 = tensor.insert_slice %92 into %arg41[0, 0, 0, %91] [1, 1, 16, 1] [1, 1, 1, 1] : tensor<1x16xf32> into tensor<1x1x16x16xf32>
+      scf.yield %93 : tensor<1x1x16x16xf32>
     }
     %94 = arith.constant 0.000000e+00 : f32
     %95 = tensor.empty() : tensor<1x32xf32>
@@ -173,6 +173,6 @@ module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f3
       %113 = arith.addf %arg50, %arg51 : f32
       linalg.yield %113 : f32
     } -> tensor<1x32xf32>
-    return %112, %90, %87 : tensor<1x32xf32>, tensor<1x16x1x16xf32>, tensor<1x16xf32>
+    return %112, %90, %87 : tensor<1x32xf32>, tensor<1x1x16x16xf32>, tensor<1x16xf32>
   }
 }

@@ -1,0 +1,128 @@
+// Reads modules that are compiled as they are; see module_text.h.
+#include "compiler/module_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "ir/parse.h"
+#include "ir/verify.h"
+#include "passes/pass.h"
+
+bool module_text_is(const char *path) {
+    static const char ending[] = ".mlir";
+    size_t len = strlen(path);
+    return len > sizeof ending - 1 && str_equal(path + len - (sizeof ending - 1), ending);
+}
+
+static bool is_entry(const IrOp *op) {
+    return op->kind == IR_FUNC_FUNC && ir_func_body(op) && !ir_op_attr(op, "sym_visibility");
+}
+
+static const char *name_of(IrModule *m, const IrAttr *name, const char *kind, uint32_t i) {
+    if (name && name->kind == IR_ATTR_STRING) return name->str;
+    return arena_printf(&m->arena, "%s%u", kind, i);
+}
+
+const char *module_text_argument_name(IrModule *m, const IrOp *func, uint32_t i) {
+    return name_of(m, ir_func_arg_attr(func, i, "ingot.name"), "arg", i);
+}
+
+const char *module_text_result_name(IrModule *m, const IrOp *func, uint32_t i) {
+    const IrAttr *dicts = ir_op_attr(func, "res_attrs");
+    return name_of(m, dicts ? ir_attr_dict_find(dicts->elems[i], "ingot.name") : NULL, "result", i);
+}
+
+static Status check_name(const IrOp *func, const IrAttr *name, DiagSink *sink) {
+    if (name->kind == IR_ATTR_STRING && *name->str) return STATUS_OK;
+    Status status =
+        diag_error(sink, DIAG_P0011, ir_loc_span(func->loc),
+                   "@%s: ingot.name of an argument or result is no name", ir_symbol_name(func));
+    diag_write(sink, "ingot.name = \"x\"");
+    return status;
+}
+
+static Status name_arguments(IrModule *m, IrOp *func, DiagSink *sink) {
+    IrBlock *body = ir_func_body(func);
+    for (uint32_t i = 0; i < body->num_args; i++) {
+        const IrAttr *name = ir_func_arg_attr(func, i, "ingot.name");
+        if (name) TRY(check_name(func, name, sink));
+        name = ir_attr_string(m, module_text_argument_name(m, func, i));
+        ir_func_set_arg_attr(m, func, i, "ingot.name", name);
+        for (uint32_t j = 0; j < i; j++)
+            if (ir_func_arg_attr(func, j, "ingot.name") == name)
+                return diag_error(sink, DIAG_P0011, ir_loc_span(func->loc),
+                                  "@%s: two arguments are called %s", ir_symbol_name(func),
+                                  name->str);
+    }
+    return STATUS_OK;
+}
+
+static Status name_results(IrModule *m, IrOp *func, DiagSink *sink) {
+    uint32_t num = ir_func_type(func)->num_results;
+    const IrAttr *old = ir_op_attr(func, "res_attrs");
+    const IrAttr **dicts = ARENA_ARRAY(&m->arena, const IrAttr *, num);
+    for (uint32_t i = 0; i < num; i++) {
+        const IrAttr *dict = old ? old->elems[i] : ir_attr_dict(m, 0, NULL);
+        const IrAttr *name = ir_attr_dict_find(dict, "ingot.name");
+        if (!name) {
+            size_t n = dict->num_entries;
+            IrNamedAttr *entries = ARENA_ARRAY(&m->arena, IrNamedAttr, n + 1);
+            for (size_t e = 0; e < n; e++) entries[e] = dict->entries[e];
+            name = ir_attr_string(m, module_text_result_name(m, func, i));
+            entries[n] = (IrNamedAttr){ir_intern(m, "ingot.name"), name};
+            dict = ir_attr_dict(m, n + 1, entries);
+        }
+        TRY(check_name(func, name, sink));
+        dicts[i] = dict;
+        for (uint32_t j = 0; j < i; j++)
+            if (ir_attr_dict_find(dicts[j], "ingot.name") == name)
+                return diag_error(sink, DIAG_P0011, ir_loc_span(func->loc),
+                                  "@%s: two results are called %s", ir_symbol_name(func),
+                                  name->str);
+    }
+    if (num) ir_op_set_attr(m, func, "res_attrs", ir_attr_array(m, num, dicts));
+    return STATUS_OK;
+}
+
+static Status prepare(IrModule *m, const char *path, DiagSink *sink) {
+    IrVerifyOptions level_1 = {.level = 1};
+    TRY(ir_verify(m, &level_1, sink));
+    if (ir_op_attr(m->op, "ingot.config")) {
+        Status status = diag_error(sink, DIAG_P0008, (DiagSpan){.file = path},
+                                   "the module is a dump of a compile, not its source");
+        diag_write(sink, "--resume-from=%s, with the recipe or module it was made of", path);
+        return status;
+    }
+    TRY(pass_annotations_check_author(m, sink));
+    uint32_t num_entries = 0;
+    FOR_EACH_OP(op, ir_module_body(m)) {
+        if (!is_entry(op)) continue;
+        TRY(name_arguments(m, op, sink));
+        TRY(name_results(m, op, sink));
+        num_entries++;
+    }
+    if (num_entries) return STATUS_OK;
+    Status status = diag_error(sink, DIAG_P0007, (DiagSpan){.file = path},
+                               "the module has no public function with a body");
+    diag_write(sink, "func.func @main(...) { ... }");
+    return status;
+}
+
+Status module_text_load(const char *path, DiagSink *sink, IrModule **out_module) {
+    enum { MAX_TEXT_BYTES = 256 << 20 };
+    char *text;
+    uint64_t len;
+    TRY(file_read(path, MAX_TEXT_BYTES, sink, &text, &len));
+    char *kept = arena_strndup(&sink->arena, text, len); // locations and diagnostics quote it
+    free(text);
+    IrModule *m;
+    IrParseOptions options = {.keeps_argument_names = true};
+    TRY(ir_parse_with(kept, len, path, &options, sink, &m));
+    Status status = prepare(m, path, sink);
+    if (status == STATUS_OK)
+        *out_module = m;
+    else
+        ir_module_destroy(m);
+    return status;
+}

@@ -1,0 +1,98 @@
+// bind-ports: every argument and result of an entry that takes tensors is a tensor in a buffer of
+// its own. Scalars become tensors of rank 0, and a result that another op does not make for it
+// alone (an argument, a constant, a view, one value returned twice) is copied.
+//
+//   func.func @main(%x: tensor<4xf32>, %s: f32) -> (tensor<4xf32>, f32) { return %x, %s }
+//   -> func.func @main(%x: tensor<4xf32>, %0: tensor<f32>) -> (tensor<4xf32>, tensor<f32>) {
+//        %s = tensor.extract %0[];  %y = linalg.copy ins(%x) ...
+//        %t = tensor.insert %s into %e[]
+//        return %y, %t }
+//
+// Entries of a language model (ingot.bucket) have ports of their own kind and stay as they are.
+// Needs: inlined.  Keeps: canonical.  Exact.
+#include "passes/build.h"
+#include "passes/dce.h"
+#include "passes/entry.h"
+#include "passes/pass.h"
+
+static IrValue *extract_scalar(Builder *b, IrValue *tensor) {
+    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_TENSOR_EXTRACT,
+                                                     .num_operands = 1,
+                                                     .operands = &tensor,
+                                                     .num_results = 1,
+                                                     .result_types = &tensor->type->elem,
+                                                     .segments = {1, 0}}),
+                        0);
+}
+
+static IrValue *insert_scalar(Builder *b, IrValue *scalar) {
+    const IrType *type = ir_type_tensor(b->m, 0, NULL, scalar->type);
+    IrValue *operands[] = {scalar, build_empty(b, type)};
+    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_TENSOR_INSERT,
+                                                     .num_operands = 2,
+                                                     .operands = operands,
+                                                     .num_results = 1,
+                                                     .result_types = &type,
+                                                     .segments = {1, 1, 0}}),
+                        0);
+}
+
+static IrValue *copy_tensor(Builder *b, IrValue *tensor) {
+    IrValue *operands[] = {tensor, build_empty(b, tensor->type)};
+    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_COPY,
+                                                     .num_operands = 2,
+                                                     .operands = operands,
+                                                     .num_results = 1,
+                                                     .result_types = &tensor->type,
+                                                     .segments = {1, 1}}),
+                        0);
+}
+
+static void bind_arguments(IrModule *m, IrOp *func) {
+    IrBlock *body = ir_func_body(func);
+    for (uint32_t i = 0; i < body->num_args; i++) {
+        IrValue *arg = body->args[i];
+        if (!ir_type_is_scalar(arg->type)) continue;
+        IrValue *tensor = ir_func_insert_arg(m, func, i + 1, ir_type_tensor(m, 0, NULL, arg->type));
+        const IrAttr *name = ir_func_arg_attr(func, i, "ingot.name");
+        if (name) ir_func_set_arg_attr(m, func, i + 1, "ingot.name", name);
+        Builder b = build_before(m, body->first);
+        ir_value_replace_all(arg, extract_scalar(&b, tensor));
+        ir_func_remove_arg(m, func, i);
+    }
+}
+
+// Is the value made by an op that fills a buffer of its own, and returned once?
+static bool has_own_buffer(const IrOp *ret, uint32_t i) {
+    const IrValue *value = ir_op_operand(ret, i);
+    const IrOp *def = value->def_op;
+    for (uint32_t k = 0; k < i; k++)
+        if (ir_op_operand(ret, k) == value) return false;
+    if (!def) return false;
+    bool is_linalg = (ir_op_info(def->kind)->traits & IR_LINALG) && def->kind != IR_LINALG_FILL;
+    return is_linalg || def->kind == IR_LINALG_SOFTMAX || def->kind == IR_TENSOR_INSERT ||
+           def->kind == IR_TENSOR_INSERT_SLICE || def->kind == IR_SCF_FOR || def->kind == IR_SCF_IF;
+}
+
+static void bind_results(IrModule *m, IrOp *func) {
+    IrOp *ret = ir_block_terminator(ir_func_body(func));
+    for (uint32_t i = 0; i < ret->num_operands; i++) {
+        IrValue *value = ir_op_operand(ret, i);
+        Builder b = build_before(m, ret);
+        if (ir_type_is_scalar(value->type))
+            ir_op_set_operand(ret, i, insert_scalar(&b, value));
+        else if (value->type->kind == IR_TYPE_TENSOR && !has_own_buffer(ret, i))
+            ir_op_set_operand(ret, i, copy_tensor(&b, value));
+    }
+}
+
+Status pass_bind_ports(IrModule *m, DiagSink *sink) {
+    (void)sink; // what is no tensor and no scalar has been refused by the verifier
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        if (!entry_takes_tensors(m, func)) continue;
+        bind_arguments(m, func);
+        bind_results(m, func);
+        ir_func_update_type(m, func);
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,43 @@
+// What the files of outline-kernels share: the groups of a function's ops that become kernels.
+#ifndef INGOT_PASSES_OUTLINE_H
+#define INGOT_PASSES_OUTLINE_H
+
+#include "passes/build.h"
+
+enum { OUTLINE_MAX_GROUP_OPS = 128 };
+
+typedef struct Group {
+    const char *kind; // ingot.kernel of its function
+    IrOp *ops[OUTLINE_MAX_GROUP_OPS];
+    uint32_t num_ops;
+    int64_t rows;  // leading size
+    int64_t tiles; // units of parallel work, where they are not the rows
+} Group;
+
+typedef struct Outline {
+    IrModule *m;
+    DiagSink *sink;
+    IrOp *func;
+    bool is_text; // of a module compiled from text: see outline_text.c
+    IrValue *n;   // valid tokens, the last index argument
+    int64_t bucket;
+    int32_t *group_of; // by op index: group number or -1
+    uint32_t num_op_slots;
+    Group *groups;
+    uint32_t num_groups, groups_capacity;
+} Outline;
+
+// Views, constants, empty tensors and scalar arithmetic cost nothing: every group that reads them
+// gets its own copy.
+bool outline_is_view(const IrOp *op);
+bool outline_is_free(const Outline *o, const IrOp *op);
+int32_t outline_group_of(const Outline *o, const IrOp *op);
+Group *outline_new_group(Outline *o, const char *kind, int64_t rows);
+bool outline_add_op(Outline *o, Group *g, IrOp *op); // false: the group is full
+
+// ---- outline_text.c: functions of modules compiled from text
+
+bool outline_text_is_free(const IrOp *op);
+Status outline_text_groups(Outline *o) MUST_USE;
+
+#endif

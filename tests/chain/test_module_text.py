@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""Modules of IR text, compiled as they are: the machine code answers as the interpreter does, for one
+and for several threads, and MLIR's own tool accepts what every pass makes of them.
+
+Each module states its bound: `bound: K terms, magnitude S` means that no result is off by more than
+2 K eps S. K is the number of roundings on the longest way to a result, S bounds what is rounded on
+it, for arguments between -0.5 and 0.5. Integers are equal."""
+import array
+import json
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+from support import expect, expect_exit, main, run, run_well, scratch
+
+MODULES = os.path.join(HERE, "modules")
+# IR name: (code of .npy, array code or None, bytes)
+TYPES = {"i1": ("|b1", "b"), "i8": ("|i1", "b"), "i16": ("<i2", "h"), "i32": ("<i4", "i"),
+         "i64": ("<i8", "q"), "index": ("<i8", "q"), "f16": ("<f2", "H"), "bf16": ("|V2", "H"),
+         "f32": ("<f4", "f"), "f64": ("<f8", "d")}
+EPSILON = {"f16": 2.0 ** -10, "bf16": 2.0 ** -7, "f32": 2.0 ** -23, "f64": 2.0 ** -52}
+
+
+def write_npy(path, type_name, shape, values):
+    code, kind = TYPES[type_name]
+    text = f"{{'descr': '{code}', 'fortran_order': False, 'shape': ({''.join(f'{n}, ' for n in shape)}), }}"
+    text += " " * (63 - (len(text) + 10) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
+        file.write(array.array(kind, values).tobytes())
+
+
+def read_npy(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    length = struct.unpack("<H", data[8:10])[0]
+    header = eval(data[10:10 + length])  # pylint: disable=eval-used
+    name = next(t for t, (code, _) in TYPES.items() if code == header["descr"])
+    values = array.array(TYPES[name][1])
+    values.frombytes(data[10 + length:])
+    return name, header["shape"], values
+
+
+def to_floats(name, values):
+    if name == "f16":
+        return [struct.unpack("<e", struct.pack("<H", v))[0] for v in values]
+    if name == "bf16":
+        return [struct.unpack("<f", struct.pack("<I", v << 16))[0] for v in values]
+    return list(values)
+
+
+def random_values(name, count, generator):
+    if name == "i1":
+        return [generator.randrange(2) for _ in range(count)]
+    if name in ("i8", "i16", "i32", "i64"):
+        return [generator.randrange(-100, 101) for _ in range(count)]
+    if name == "index":
+        return [generator.randrange(4) for _ in range(count)]
+    numbers = [generator.uniform(-0.5, 0.5) for _ in range(count)]
+    if name == "f16":
+        return [struct.unpack("<H", struct.pack("<e", v))[0] for v in numbers]
+    if name == "bf16":
+        return [struct.unpack("<I", struct.pack("<f", v))[0] >> 16 for v in numbers]
+    return numbers
+
+
+def signature(artifact):
+    entry = json.loads(run_well("inspect", artifact, "--json"))["entries"][0]
+    return entry["arguments"], entry["results"]
+
+
+def count(shape):
+    total = 1
+    for size in shape:
+        total *= size
+    return total
+
+
+def make_inputs(folder, arguments, seed):
+    generator = random.Random(seed)
+    options = []
+    for argument in arguments:
+        path = os.path.join(folder, argument["name"] + ".npy")
+        values = random_values(argument["type"], count(argument["shape"]), generator)
+        write_npy(path, argument["type"], argument["shape"], values)
+        options += ["--input", f"{argument['name']}={path}"]
+    return options
+
+
+def outputs(folder, results, tag, option="--output"):
+    paths = [os.path.join(folder, f"{r['name']}-{tag}.npy") for r in results]
+    options = []
+    for result, path in zip(results, paths):
+        options += [option, f"{result['name']}={path}"]
+    return options, paths
+
+
+def bound_of(text):
+    match = re.search(r"// bound: (\d+) terms, magnitude ([\d.]+)", text)
+    expect(match or "// exact" in text, "the module states no bound")
+    return 2 * float(match[1]) * float(match[2]) if match else 0.0
+
+
+def compare(name, ours, theirs, bound):
+    kind, shape, values = read_npy(ours)
+    other_kind, other_shape, other_values = read_npy(theirs)
+    expect((kind, shape) == (other_kind, other_shape), f"{name}: {kind}{shape} and {other_kind}{other_shape}")
+    limit = bound * EPSILON.get(kind, 0.0)
+    worst = 0.0
+    for a, b in zip(to_floats(kind, values), to_floats(kind, other_values)):
+        if a == b or (a != a and b != b):
+            continue
+        worst = max(worst, abs(a - b))
+        expect(abs(a - b) <= limit, f"{name}: {a} and {b} differ by more than {limit}")
+    return worst
+
+
+def accept_dumps(folder):
+    tool = shutil.which("mlir-opt-22")
+    if not tool:
+        return
+    for name in sorted(os.listdir(folder)):
+        done = subprocess.run([tool, "--verify-each", os.path.join(folder, name)],
+                              capture_output=True, timeout=120, check=False)
+        expect(done.returncode == 0, f"{name}: {done.stderr.decode()[:400]}")
+
+
+def run_module(path, seed=1, levels=None):
+    with open(path, encoding="utf-8") as file:
+        bound = bound_of(file.read())
+    with scratch() as folder:
+        artifact, dumps = os.path.join(folder, "m.ingot"), os.path.join(folder, "ir")
+        options = ["--cpu=" + levels] if levels else ["--target=host"]
+        run_well("compile", path, *options, "-o", artifact, "--dump-ir-after=all",
+                 f"--dump-dir={dumps}")
+        accept_dumps(dumps)
+        arguments, results = signature(artifact)
+        inputs = make_inputs(folder, arguments, seed)
+        want, wanted = outputs(folder, results, "interpreted", "--result")
+        run_well("opt", path, "--run", *inputs, *want)
+        got, paths = outputs(folder, results, "compiled")
+        run_well("run", artifact, *inputs, *got, "--threads=1")
+        worst = max(compare(r["name"], a, b, bound) for r, a, b in zip(results, paths, wanted))
+        more, again = outputs(folder, results, "threads")
+        run_well("run", artifact, *inputs, *more)
+        for result, a, b in zip(results, again, paths):
+            compare(result["name"] + " for several threads", a, b, 0.0)
+        return worst
+
+
+def check_modules():
+    notes = []
+    for name in sorted(os.listdir(MODULES)):
+        worst = max(run_module(os.path.join(MODULES, name), seed) for seed in (1, 2))
+        notes.append(f"{name[:-5]} {worst:.2g}")
+    return ", ".join(notes)
+
+
+IDENTITY = """func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  return %x : tensor<2x3xf32>
+}
+"""
+
+
+def refused(folder, text, code, what, *options):
+    path = os.path.join(folder, "refused.mlir")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    done = run("compile", path, "-o", os.path.join(folder, "refused.ingot"), *options)
+    expect_exit(done, code)
+    message = done.stderr.decode()
+    expect(what in message, f"'{what}' is not in: {message}")
+    expect("refused.mlir:" in message, f"no place in: {message}")
+    expect(not os.path.exists(os.path.join(folder, "refused.ingot")), "something was written")
+
+
+def check_refusals():
+    with scratch() as folder:
+        refused(folder, IDENTITY.replace("return", '%q = "linalg.fillup"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>\n  return'),
+                3, "linalg.fill")
+        refused(folder, IDENTITY.replace("return", '%q = "tosa.add"(%x, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>\n  return'),
+                3, "tosa")
+        refused(folder, IDENTITY.replace("@main", "private @main"), 3, "no public function")
+        refused(folder, "func.func @main(%x: tensor<4xf32> {ingot.arena}) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n",
+                3, "ingot.arena")
+        refused(folder, """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = func.call @again(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @again(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = func.call @again(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+""", 3, "calls itself")
+
+
+def doubled(name, rows):
+    kind = f"tensor<{rows}x64xf32>"
+    return f"""func.func @{name}(%x: {kind}) -> {kind} {{
+  %e = tensor.empty() : {kind}
+  %y = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}}
+    ins(%x : {kind}) outs(%e : {kind}) {{
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %a, %a : f32
+      linalg.yield %s : f32
+    }} -> {kind}
+  return %y : {kind}
+}}
+"""
+
+
+def check_targets():
+    """Every entry is predicted, by its own kernels; a module has no target but host."""
+    h100 = os.path.join(HERE, "..", "..", "data", "targets", "h100-sxm.yaml")
+    with scratch() as folder:
+        path = os.path.join(folder, "m.mlir")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(doubled("large", 512) + doubled("small", 2))
+        for options in (["--target=host"], ["--cpu=x86-64-v3"], [f"--target-file={h100}"]):
+            report = json.loads(run_well("compile", path, "--dry-run", "--json", *options))
+            times = {}
+            expect(len(report["entries"]) == len(report["predicted"][0]["entries"]) == 2, report)
+            for entry, predicted in zip(report["entries"], report["predicted"][0]["entries"]):
+                expect(sum(k["calls"] for k in predicted["kernels"]) == 1, predicted)
+                times[entry["name"]] = predicted["kernels"][0]["one_thread_ns"][0]
+            expect(times["large"] > times["small"] > 0, times)
+        refused(folder, doubled("main", 2), 3, "not for nosuch", "--target=nosuch")
+        refused(folder, doubled("main", 2), 3, "and levels", "--target=host", "--cpu=x86-64-v3")
+        done = run("compile", path, f"--target-file={h100}", "-o", os.path.join(folder, "m.ingot"))
+        expect_exit(done, 5)
+        expect("H0007" in done.stderr.decode(), done.stderr.decode())
+
+
+def check_calls_that_do_not_fit():
+    with scratch() as folder:
+        path, artifact = os.path.join(folder, "m.mlir"), os.path.join(folder, "m.ingot")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(IDENTITY)
+        run_well("compile", path, "-o", artifact)
+        good, other, ints = (os.path.join(folder, n) for n in ("g.npy", "o.npy", "i.npy"))
+        write_npy(good, "f32", (2, 3), [1, 2, 3, 4, 5, 6])
+        write_npy(other, "f32", (3, 2), [1, 2, 3, 4, 5, 6])
+        write_npy(ints, "i32", (2, 3), [1, 2, 3, 4, 5, 6])
+        out = os.path.join(folder, "out.npy")
+        run_well("run", artifact, "--input", f"x={good}", "--input", f"y={good}", "--output", out)
+        expect(list(read_npy(out)[2]) == [1, 2, 3, 4, 5, 6], "the argument is not the result")
+        cases = [(["--input", f"x={good}"], 3, "y is not given"),
+                 (["--input", f"x={good}", "--input", f"y={other}"], 3, "3x2xf32"),
+                 (["--input", f"x={good}", "--input", f"y={ints}"], 3, "i32"),
+                 (["--input", f"x={good}", "--input", f"yy={good}"], 3, "no argument yy"),
+                 (["--input", good], 2, "names none"),
+                 (["--input", f"x={good}", "--input", f"y={good}", "--output", "z=z.npy"], 2, "no result z"),
+                 (["--input", f"x={good}", "-n", "3"], 2, "exclude each other"),
+                 (["--entry", "mian"], 3, "no entry mian"),
+                 (["-p", "Hello"], 3, "takes tensors")]
+        for options, code, what in cases:
+            done = run("run", artifact, *options, cwd=folder)
+            expect_exit(done, code)
+            expect(what in done.stderr.decode(), f"'{what}' is not in: {done.stderr.decode()}")
+
+
+if __name__ == "__main__":
+    main(globals())
