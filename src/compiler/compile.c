@@ -66,13 +66,9 @@ static Status open_inputs(Compilation *c) {
     *inputs++ = o->recipe_path;
     if (o->resume_from) *inputs++ = o->resume_from;
     if (module_text_is(o->recipe_path)) {
-        if (!o->model_path)
-            return o->out_path ? file_check_output(o->out_path, c->pipeline.inputs, c->sink)
-                               : STATUS_OK;
-        Status status = diag_error(c->sink, DIAG_P0009, (DiagSpan){.file = o->recipe_path},
-                                   "a module of IR text takes no model file");
-        diag_write(c->sink, "a recipe instead of the module");
-        return status;
+        if (o->model_path) *inputs++ = o->model_path;
+        if (o->out_path) TRY(file_check_output(o->out_path, c->pipeline.inputs, c->sink));
+        return o->model_path ? gguf_open(o->model_path, c->sink, &c->gguf) : STATUS_OK;
     }
     TRY(recipe_load(o->recipe_path, c->sink, &c->recipe));
     const char *model = o->model_path ? o->model_path : c->recipe->model_path;
@@ -201,6 +197,7 @@ static Status import_or_resume(Compilation *c) {
         TRY(resume_check(c->pipeline.m, dump, c->recipe, c->gguf, c->sink));
     } else if (!c->recipe) {
         TRY(module_text_load(c->options->recipe_path, c->sink, &c->pipeline.m));
+        TRY(module_text_check_parameters(c->pipeline.m, c->gguf, c->sink));
         pipeline_set_config(c->pipeline.m, "threads",
                             MIN(cpu_usable_threads(), (uint32_t)PLAN_MAX_THREADS));
     } else {
@@ -408,9 +405,9 @@ static uint32_t list_sections(Compilation *c, Section *sections, uint32_t *out_p
     uint32_t n = 0;
     n = add_section(sections, n, SECTION_MANIFEST, 0, c->manifest.data, c->manifest.len);
     n = add_section(sections, n, SECTION_STRINGS, 0, c->plan.strings.data, c->plan.strings.len);
-    if (c->gguf)
+    if (c->recipe)
         n = add_section(sections, n, SECTION_TOKENIZER, 0, c->tokenizer.data, c->tokenizer.len);
-    if (c->gguf && tokenizer_chat_template(c->gguf, &template_text))
+    if (c->recipe && tokenizer_chat_template(c->gguf, &template_text))
         n = add_section(sections, n, SECTION_TEMPLATE, 0, template_text.data, template_text.len);
     *out_plan = n;
     n = add_section(sections, n, SECTION_PLAN, 0, NULL, plan_tables_layout(&c->plan.tables));
@@ -586,7 +583,7 @@ static Status compile_all(Compilation *c) {
     TRY(choose_target(c));
     TRY(import_or_resume(c));
     c->report->model_name = arena_strdup(&c->report->arena, model_name(c));
-    if (c->gguf) {
+    if (c->recipe) {
         TRY(tokenizer_import(c->gguf, c->sink, &c->tokenizer));
         TRY(tokenizer_check_chat_template(c->gguf, c->sink));
     }

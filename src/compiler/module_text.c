@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "ir/parse.h"
+#include "ir/print.h"
 #include "ir/verify.h"
 #include "passes/pass.h"
 
@@ -125,4 +126,61 @@ Status module_text_load(const char *path, DiagSink *sink, IrModule **out_module)
     else
         ir_module_destroy(m);
     return status;
+}
+
+// ---- parameters
+
+static bool has_type(const GgufTensor *tensor, const IrType *type) {
+    static const struct {
+        QuantFormat format;
+        IrTypeKind kind;
+    } stored[] = {{QUANT_F32, IR_TYPE_F32}, {QUANT_F16, IR_TYPE_F16}, {QUANT_BF16, IR_TYPE_BF16}};
+    bool fits = false;
+    for (size_t i = 0; i < ARRAY_LEN(stored); i++)
+        fits |= tensor->format == stored[i].format && type->elem->kind == stored[i].kind;
+    if (!fits || tensor->num_dims != type->rank) return false;
+    for (uint32_t i = 0; i < type->rank; i++) // the file's first dimension is the fastest
+        if (tensor->dims[i] != (uint64_t)type->shape[type->rank - 1 - i]) return false;
+    return true;
+}
+
+static Status check_parameter(const IrOp *func, const IrAttr *param, const IrType *type,
+                              const Gguf *parameters, DiagSink *sink) {
+    DiagSpan span = ir_loc_span(func->loc);
+    if (param->kind != IR_ATTR_STRING || type->kind != IR_TYPE_TENSOR || !ir_type_is_static(type))
+        return diag_error(sink, DIAG_P0011, span,
+                          "@%s: a parameter has one name and is a tensor of known size",
+                          ir_symbol_name(func));
+    if (!parameters) {
+        Status status = diag_error(sink, DIAG_P0009, span, "@%s: parameter %s needs a file",
+                                   ir_symbol_name(func), param->str);
+        diag_write(sink, "--model FILE.gguf");
+        return status;
+    }
+    const GgufTensor *tensor = gguf_find_tensor(parameters, param->str);
+    if (!tensor)
+        return diag_error(sink, DIAG_F0018, span, "%s has no tensor %s", gguf_path(parameters),
+                          param->str);
+    if (has_type(tensor, type)) return STATUS_OK;
+    StrBuf text = {0};
+    ir_print_type(type, &text);
+    Status status = diag_error(sink, DIAG_F0018, span, "tensor %s of %s is no %s", param->str,
+                               gguf_path(parameters), text.data);
+    diag_evidence(sink, "stored as %s, %u dimensions, the fastest of %llu elements",
+                  quant_info(tensor->format)->name, tensor->num_dims,
+                  (unsigned long long)tensor->dims[0]);
+    strbuf_deinit(&text);
+    return status;
+}
+
+Status module_text_check_parameters(IrModule *m, const Gguf *parameters, DiagSink *sink) {
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        if (!is_entry(func)) continue;
+        IrBlock *body = ir_func_body(func);
+        for (uint32_t i = 0; i < body->num_args; i++) {
+            const IrAttr *param = ir_func_arg_attr(func, i, "ingot.param");
+            if (param) TRY(check_parameter(func, param, body->args[i]->type, parameters, sink));
+        }
+    }
+    return STATUS_OK;
 }

@@ -4,6 +4,7 @@
 #define INGOT_COMPILER_MODULE_TEXT_H
 
 #include "ir/ir.h"
+#include "weights/gguf.h"
 
 // Is the file IR text, by its name?
 bool module_text_is(const char *path);
@@ -14,5 +15,9 @@ Status module_text_load(const char *path, DiagSink *sink, IrModule **out_module)
 // What callers call argument or result i of a function.
 const char *module_text_argument_name(IrModule *m, const IrOp *func, uint32_t i);
 const char *module_text_result_name(IrModule *m, const IrOp *func, uint32_t i);
+
+// Is every argument with ingot.param a tensor of the file, of the same type and shape? parameters
+// is NULL where no file was named.
+Status module_text_check_parameters(IrModule *m, const Gguf *parameters, DiagSink *sink) MUST_USE;
 
 #endif

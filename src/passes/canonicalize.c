@@ -155,8 +155,7 @@ static bool fold_index(IrOp *op, int64_t *out) {
 static void canonicalize_op(IrModule *m, IrOp *op) {
     IrValue *same = NULL;
     int64_t value;
-    if (op->kind == IR_LINALG_MATMUL || op->kind == IR_LINALG_CONTRACT ||
-        op->kind == IR_LINALG_BATCH_MATMUL)
+    if (ir_op_info(op->kind)->traits & IR_CONTRACTION)
         split_accumulation(m, op);
     else if (op->kind == IR_LINALG_SOFTMAX)
         expand_softmax(m, op);

@@ -18,6 +18,8 @@ bool contraction_fits(const IrOp *op) {
         {"float", 2, 2, {{2, 2}, {0, 3}}},
         {"dot", 2, 2, {{3, 3}, {0, 5}}},
         {"scale", 3, 6, {{3, 2}, {4, 2}}},
+        {"conv", 2, 2, {{4, 4}, {5, 6}}},
+        {"window", 2, 2, {{4, 3}, {4, 2}}},
     };
     const IrAttr *attr = ir_op_attr(op, "ingot.contract");
     if (op->kind != IR_LINALG_GENERIC || op->segments[1] != 1 || op->num_results > 1) return false;

@@ -14,6 +14,8 @@
 //   "scale"    out[m, n] += float(p[m, n, b] [+ zs[m, b]]) * xs[m, b] * scale[n, b] [+ xf[m, b] *
 //   min[n, b]]
 //              ins(p, xs, scales[, zs][, xf, mins]); zs is i32 per row, xf f32 per row
+//   "conv"     a convolution, see conv.h                                                ins(x, w)
+//   "window"   a depthwise convolution or pooling, see conv.h                           ins(x, w)
 // layout-optimize turns n into (tile, row) and j into what the packed codes need; see
 // layout_optimize.c.
 bool contraction_is(const IrOp *op, const char *form);

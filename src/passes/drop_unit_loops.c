@@ -178,7 +178,7 @@ static void drop_in_block(IrModule *m, IrBlock *block) {
         bool is_linalg = (ir_op_info(op->kind)->traits & IR_LINALG) && op->num_results > 0;
         Drop d;
         if (!is_linalg || op->kind == IR_LINALG_FILL || ir_op_attr(op, "ingot.contract") ||
-            !read_drop(m, op, &d))
+            ir_op_attr(op, "ingot.epilogue") || !read_drop(m, op, &d))
             continue;
         drop_loops(m, ir_linalg_generalize(m, op), &d);
     }

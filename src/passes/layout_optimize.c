@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "passes/contraction.h"
+#include "passes/conv.h"
 #include "passes/dce.h"
 #include "passes/mutate.h"
 #include "passes/pass.h"
@@ -436,6 +437,7 @@ Status pass_layout_optimize(IrModule *m, DiagSink *sink) {
         Layout *l = arena_alloc(&m->arena, 1, sizeof *l);
         *l = (Layout){.m = m, .func = func, .sink = sink};
         TRY(layout_function(l));
+        conv_layout(m, func);
     }
     dce_module(m);
     return STATUS_OK;

@@ -169,6 +169,9 @@ Status pass_loop_schedule(IrModule *m, DiagSink *sink) {
                 func->kind == IR_FUNC_FUNC ? ir_op_attr(func, "ingot.kernel") : NULL;
             bool is_wanted = kind && kind->kind == IR_ATTR_STRING &&
                              (str_equal(kind->str, "matmul") || str_equal(kind->str, "attention"));
+            bool is_conv = kind && kind->kind == IR_ATTR_STRING && str_equal(kind->str, "conv");
+            if (is_conv && !ir_op_attr(func, "ingot.schedule"))
+                schedule_conv(m, func, cpu_level_info(sch->level)->required & CPU_HAS_AVX512);
             if (is_wanted && !ir_op_attr(func, "ingot.schedule") && status == STATUS_OK)
                 status = schedule_kernel(sch, func, kind->str);
         }

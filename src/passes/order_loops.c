@@ -130,7 +130,9 @@ static void reorder(IrModule *m, IrOp *op, const Loops *l, const uint32_t *order
 
 static void order_op(IrModule *m, IrOp *op) {
     bool is_linalg = (ir_op_info(op->kind)->traits & IR_LINALG) && op->num_results > 0;
-    if (!is_linalg || op->kind == IR_LINALG_FILL || ir_op_attr(op, "ingot.contract")) return;
+    if (!is_linalg || op->kind == IR_LINALG_FILL || ir_op_attr(op, "ingot.contract") ||
+        ir_op_attr(op, "ingot.epilogue"))
+        return;
     Loops loops;
     uint32_t order[MAX_LOOPS];
     bool is_same = true;

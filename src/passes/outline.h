@@ -35,6 +35,23 @@ int32_t outline_group_of(const Outline *o, const IrOp *op);
 Group *outline_new_group(Outline *o, const char *kind, int64_t rows);
 bool outline_add_op(Outline *o, Group *g, IrOp *op); // false: the group is full
 
+// Is every reader of value, through views, the one op `reader`?
+bool outline_read_only_by(const IrValue *value, const IrOp *reader);
+IrOp *outline_first_reader(const IrValue *value); // through views; NULL: none
+// A matrix product with what it allows behind it. False: the group is full.
+bool outline_start_matmul(Outline *o, IrOp *op);
+
+// ---- outline_conv.c
+
+bool outline_is_conv(const IrOp *op);
+// Padding that becomes bounds of the convolution that reads it.
+bool outline_is_conv_pad(const IrOp *op);
+// Marks the ops that may run on the convolution's result while it is in registers: their loops stay
+// those of the result.
+void outline_mark_epilogues(IrModule *m, IrOp *conv);
+// The convolution as a group of its own; without a group if its shape has no kernel.
+bool outline_start_conv(Outline *o, IrOp *op);
+
 // ---- outline_text.c: functions of modules compiled from text
 
 bool outline_text_is_free(const IrOp *op);

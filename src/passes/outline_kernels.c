@@ -1,8 +1,9 @@
 // outline-kernels: groups the ops of every entry and layer function into kernels and makes each
 // group a function of its own, called where the group was.
 //   matmul     a contraction and the elementwise op that alone reads its result (bias, residual,
-//   gated unit) rows       a run of ops that work row by row (norms, quantisation, rotary
-//   positions, cache writes) attention  a composite, kept whole
+//   gated unit) conv       a convolution or pooling with what pads and follows it (outline_conv.c)
+//   rows       a run of ops that work row by row (norms, quantisation, rotary positions, cache
+//   writes) attention  a composite, kept whole
 // Constants, empty tensors, reshapes, slices and index arithmetic cost nothing and are copied into
 // every group that reads them.
 //
@@ -72,19 +73,19 @@ bool outline_add_op(Outline *o, Group *g, IrOp *op) {
 // ---- matmul groups
 
 // Is every reader of value, through views, the one op `reader`?
-static bool read_only_by(const IrValue *value, const IrOp *reader) {
+bool outline_read_only_by(const IrValue *value, const IrOp *reader) {
     FOR_EACH_USE(use, value) {
         const IrOp *op = use->owner;
         if (op == reader) continue;
-        if (!outline_is_view(op) || !read_only_by(&op->results[0], reader)) return false;
+        if (!outline_is_view(op) || !outline_read_only_by(&op->results[0], reader)) return false;
     }
     return true;
 }
 
-static IrOp *first_reader(const IrValue *value) {
+IrOp *outline_first_reader(const IrValue *value) {
     for (IrOperand *use = value->first_use; use; use = use->next_use) {
         if (!outline_is_view(use->owner)) return use->owner;
-        IrOp *inner = first_reader(&use->owner->results[0]);
+        IrOp *inner = outline_first_reader(&use->owner->results[0]);
         if (inner) return inner;
     }
     return NULL;
@@ -122,7 +123,7 @@ static bool is_ready(const Outline *o, const IrOp *reader, const IrOp *start, co
     return outline_group_of(o, reader) < 0;
 }
 
-static bool start_matmul(Outline *o, IrOp *op) {
+bool outline_start_matmul(Outline *o, IrOp *op) {
     Group *g = outline_new_group(o, "matmul", op->results[0].type->shape[0]);
     if (!outline_add_op(o, g, op)) return false;
     IrOp *last = op;
@@ -132,8 +133,8 @@ static bool start_matmul(Outline *o, IrOp *op) {
     }
     const IrType *type = last->results[0].type; // [M, NT, 16]
     g->tiles = type->shape[1];
-    IrOp *reader = first_reader(&last->results[0]);
-    if (reader && is_epilogue(o, reader) && read_only_by(&last->results[0], reader) &&
+    IrOp *reader = outline_first_reader(&last->results[0]);
+    if (reader && is_epilogue(o, reader) && outline_read_only_by(&last->results[0], reader) &&
         is_ready(o, reader, op, last) && !fusion_forbids(o->m, last, reader)) {
         if (!outline_add_op(o, g, reader)) return false;
         g->tiles = reader->results[0].type->shape[1] / TILE_COLUMNS;
@@ -175,10 +176,16 @@ static bool assign_groups(Outline *o) {
             open = NULL;
             continue;
         }
+        if (outline_is_conv_pad(op)) continue; // with its convolution
+        if (outline_is_conv(op)) {
+            open = NULL;
+            if (!outline_start_conv(o, op)) return false;
+            if (outline_group_of(o, op) >= 0) continue;
+        }
         if (contraction_is(op, "dot") || contraction_is(op, "weights") ||
             contraction_is(op, "float")) {
             open = NULL;
-            if (!start_matmul(o, op)) return false;
+            if (!outline_start_matmul(o, op)) return false;
             continue;
         }
         int64_t rows = leading_size(op);

@@ -6,6 +6,7 @@
 //   -> %y = func.call @whole(%x)     one kernel, a row at a time
 #include <string.h>
 
+#include "passes/contraction.h"
 #include "passes/outline.h"
 #include "passes/pass.h"
 
@@ -196,6 +197,15 @@ Status outline_text_groups(Outline *o) {
     FOR_EACH_OP(op, ir_func_body(o->func)) {
         if (op->kind == IR_FUNC_RETURN || outline_is_free(o, op)) continue;
         if (op->kind == IR_FUNC_CALL) return refuse_call(o, op);
+        if (outline_is_conv_pad(op)) continue; // with its convolution
+        if (outline_group_of(o, op) < 0 && outline_is_conv(op) && !outline_start_conv(o, op))
+            BUG("a group of few ops is full");
+        if (contraction_is(op, "float") && !outline_start_matmul(o, op))
+            BUG("a group of few ops is full");
+        if (outline_group_of(o, op) >= 0) { // what comes after may read its result
+            open = NULL;
+            continue;
+        }
         TRY(check_results(o, op));
         int64_t rows = rows_of(o->m, op), bytes = rows < 0 ? 0 : row_bytes(op);
         if (!open || !joins(o, op, open, rows) || open_bytes + bytes > MAX_ROW_BYTES) {

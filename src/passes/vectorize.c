@@ -56,6 +56,16 @@ IrValue *vec_num_valid(const Vectorizer *v) {
     return arg_from_end(v, 3);
 }
 
+void vec_erase_old(Vectorizer *v, IrOp *last_old) {
+    for (IrOp *op = last_old, *prev; op; op = prev) {
+        prev = op->prev;
+        bool is_read = false; // a view the new ops use
+        for (uint32_t i = 0; i < op->num_results; i++)
+            is_read |= !ir_value_is_unused(&op->results[i]);
+        if (!is_read) ir_op_erase(v->m, op);
+    }
+}
+
 static IrValue *clone_constant(Vectorizer *v, const IrOp *op) {
     const IrAttr *value = ir_op_attr(op, "value");
     const IrType *elem = op->results[0].type;
@@ -114,8 +124,10 @@ IrValue *vec_clone_body(Vectorizer *v, IrBlock *body, IrValueMap *map) {
 void schedule_write(IrModule *m, IrOp *kernel, const Schedule *s) {
     IrNamedAttr entries[] = {{ir_intern(m, "lanes"), ir_attr_i64(m, s->lanes)},
                              {ir_intern(m, "row_tile"), ir_attr_i64(m, s->row_tile)},
-                             {ir_intern(m, "col_tile"), ir_attr_i64(m, s->col_tile)}};
-    ir_op_set_attr(m, kernel, "ingot.schedule", ir_attr_dict(m, s->col_tile > 1 ? 3 : 2, entries));
+                             {ir_intern(m, "col_tile"), ir_attr_i64(m, s->col_tile)},
+                             {ir_intern(m, "unroll"), ir_attr_i64(m, s->unroll)}};
+    uint32_t num = s->unroll > 1 ? 4 : s->col_tile > 1 ? 3 : 2;
+    ir_op_set_attr(m, kernel, "ingot.schedule", ir_attr_dict(m, num, entries));
 }
 
 // An entry of the dictionary in [1, max]; `absent` if there is none; 0 if it is no such number.
@@ -130,8 +142,9 @@ bool schedule_read(const IrOp *kernel, Schedule *out_s) {
     if (!dict || dict->kind != IR_ATTR_DICT) return false;
     Schedule s = {.lanes = read_entry(dict, "lanes", 16, 0),
                   .row_tile = read_entry(dict, "row_tile", SCHEDULE_MAX_SUMS, 0),
-                  .col_tile = read_entry(dict, "col_tile", SCHEDULE_MAX_SUMS, 1)};
-    if ((s.lanes != 8 && s.lanes != 16) || s.row_tile == 0 || s.col_tile == 0 ||
+                  .col_tile = read_entry(dict, "col_tile", SCHEDULE_MAX_SUMS, 1),
+                  .unroll = read_entry(dict, "unroll", 16, 1)};
+    if ((s.lanes != 8 && s.lanes != 16) || s.row_tile == 0 || s.col_tile == 0 || s.unroll == 0 ||
         s.row_tile * s.col_tile > SCHEDULE_MAX_SUMS)
         return false;
     *out_s = s;
@@ -152,7 +165,10 @@ Status vectorize_kernel(IrModule *m, IrOp *kernel, CpuLevel level, DiagSink *sin
     v.index = ir_type_index(m);
     v.vf32 = vec_type(&v, v.f32);
     v.vi32 = vec_type(&v, v.i32);
-    TRY(str_equal(kind, "matmul") ? vectorize_matmul(&v) : vectorize_attention(&v));
+    if (str_equal(kind, "conv"))
+        TRY(vectorize_conv(&v));
+    else
+        TRY(str_equal(kind, "matmul") ? vectorize_matmul(&v) : vectorize_attention(&v));
     ir_op_set_attr(m, kernel, "ingot.schedule", NULL);
     ir_op_set_attr(
         m, kernel, "ingot.primitive",
@@ -168,7 +184,8 @@ Status pass_vectorize(IrModule *m, DiagSink *sink) {
         bool is_done =
             kind && ir_op_attr(func, "ingot.primitive") && !ir_op_attr(func, "ingot.schedule");
         if (is_done) continue;
-        if (kind && (str_equal(kind->str, "matmul") || str_equal(kind->str, "attention")))
+        if (kind && (str_equal(kind->str, "matmul") || str_equal(kind->str, "attention") ||
+                     str_equal(kind->str, "conv")))
             TRY(vectorize_kernel(m, func, level, sink));
     }
     TRY(pass_lower_linalg(m, sink));

@@ -9,8 +9,11 @@
 // loop-schedule's choice, kept on the kernel as ingot.schedule.
 typedef struct Schedule {
     int64_t lanes;    // f32 lanes of a vector
-    int64_t row_tile; // rows of the left operand (matmul) or queries (attention) taken at once
-    int64_t col_tile; // tiles of the weight (matmul) taken at once; 1 if not given
+    int64_t row_tile; // rows of the left operand (matmul), queries (attention) or columns of the
+                      // result (conv) taken at once
+    int64_t col_tile; // tiles of the weight (matmul) or vectors of channels (conv) taken at once;
+                      // 1 if not given
+    int64_t unroll;   // conv: input channels of a round of the innermost loop; 1 if not given
 } Schedule;
 
 enum { SCHEDULE_MAX_SUMS = 32 }; // row_tile * col_tile
@@ -50,5 +53,11 @@ IrValue *vec_num_valid(const Vectorizer *v);
 Status vectorize_kernel(IrModule *m, IrOp *kernel, CpuLevel level, DiagSink *sink) MUST_USE;
 Status vectorize_matmul(Vectorizer *v) MUST_USE;
 Status vectorize_attention(Vectorizer *v) MUST_USE;
+Status vectorize_conv(Vectorizer *v) MUST_USE;
+// Erases everything before the ops just made, but for views they read.
+void vec_erase_old(Vectorizer *v, IrOp *last_old);
+
+// The schedule of a convolution kernel, and the choices it was taken from (ingot.schedule_options).
+void schedule_conv(IrModule *m, IrOp *kernel, bool is_wide);
 
 #endif

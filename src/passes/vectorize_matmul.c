@@ -615,12 +615,11 @@ static Status emit_rows(Matmul *mm, IrValue *tile) {
     return STATUS_OK;
 }
 
-// Erases everything before the ops just made.
-static void erase_old(Vectorizer *v, IrOp *last_old) {
-    for (IrOp *op = last_old, *prev; op; op = prev) {
-        prev = op->prev;
-        ir_op_erase(v->m, op);
-    }
+// The valid rows: an argument of the kernel, or all.
+static IrValue *row_count(Matmul *mm, Builder *b) {
+    const IrBlock *body = ir_func_body(mm->v->kernel);
+    bool is_given = body->num_args > 2 && body->args[body->num_args - 3]->type == mm->v->index;
+    return is_given ? vec_num_valid(mm->v) : build_index(b, mm->rows);
 }
 
 // The loop over tiles [begin, end), num_tiles at once.
@@ -639,7 +638,7 @@ static Status emit_tiles(Matmul *mm, Builder *outer, IrValue *begin, IrValue *en
         return STATUS_OK;
     }
     IrValue *zero = build_index(&tiles, 0), *step = build_index(&tiles, mm->num_rows);
-    build_for(&tiles, zero, vec_num_valid(v), step, 0, NULL, &rows);
+    build_for(&tiles, zero, row_count(mm, &tiles), step, 0, NULL, &rows);
     v->b = rows;
     IrValue *last = build_index(&v->b, mm->rows - mm->num_rows);
     IrValue *first = build_binary(&v->b, IR_ARITH_MINUI, rows.block->args[0], last);
@@ -672,6 +671,6 @@ Status vectorize_matmul(Vectorizer *v) {
     }
     TRY(emit_tiles(&mm, &outer, middle, end, 1));
     build_op(&outer, IR_FUNC_RETURN, 0, NULL, NULL);
-    erase_old(v, last_old);
+    vec_erase_old(v, last_old);
     return STATUS_OK;
 }

@@ -1,4 +1,5 @@
-// What this machine can do at most, measured: int8 multiply-adds in registers and reading memory.
+// What this machine can do at most, measured: int8 and f32 multiply-adds in registers and reading
+// memory.
 // usage: peak THREADS MEGABYTES; prints one JSON object. The yardstick of `./dev bench`.
 #include <immintrin.h>
 #include <inttypes.h>
@@ -21,27 +22,33 @@ enum { INNER = 1 << 21 };
 #define DOT_512(i) "vpdpbusd %%zmm30, %%zmm31, %%zmm" #i "\n\t"
 #define DOT_256(i)                                                                                 \
     "vpmaddubsw %%ymm14, %%ymm15, %%ymm12\n\tvpaddw %%ymm12, %%ymm" #i ", %%ymm" #i "\n\t"
+#define FMA_512(i) "vfmadd231ps %%zmm30, %%zmm31, %%zmm" #i "\n\t"
+#define FMA_256(i) "vfmadd231ps %%ymm14, %%ymm15, %%ymm" #i "\n\t"
 #define TWELVE(DOT)                                                                                \
     DOT(0) DOT(1) DOT(2) DOT(3) DOT(4) DOT(5) DOT(6) DOT(7) DOT(8) DOT(9) DOT(10) DOT(11)
 
+#define ROUND(OP)                                                                                  \
+    __asm__ volatile(TWELVE(OP)                                                                    \
+                     :                                                                             \
+                     :                                                                             \
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",     \
+                       "xmm9", "xmm10", "xmm11", "xmm12")
+
 __attribute__((target("avx512f,avx512vnni"))) static double dot_avx512(void) {
-    for (int i = 0; i < INNER; i++)
-        __asm__ volatile(TWELVE(DOT_512)
-                         :
-                         :
-                         : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
-                           "xmm9", "xmm10", "xmm11");
+    for (int i = 0; i < INNER; i++) ROUND(DOT_512);
     return (double)INNER * 12 * 64 * 2;
 }
-
 __attribute__((target("avx2"))) static double dot_avx2(void) {
-    for (int i = 0; i < INNER; i++)
-        __asm__ volatile(TWELVE(DOT_256)
-                         :
-                         :
-                         : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
-                           "xmm9", "xmm10", "xmm11", "xmm12");
+    for (int i = 0; i < INNER; i++) ROUND(DOT_256);
     return (double)INNER * 12 * 32 * 2;
+}
+__attribute__((target("avx512f"))) static double fma_avx512(void) {
+    for (int i = 0; i < INNER; i++) ROUND(FMA_512);
+    return (double)INNER * 12 * 16 * 2;
+}
+__attribute__((target("avx2,fma"))) static double fma_avx2(void) {
+    for (int i = 0; i < INNER; i++) ROUND(FMA_256);
+    return (double)INNER * 12 * 8 * 2;
 }
 
 // Reads in several streams, each with its next lines asked for early: how many a core keeps in
@@ -69,14 +76,15 @@ __attribute__((target("avx2"))) static double read_memory(const char *bytes, siz
 typedef struct Worker {
     pthread_t thread;
     pthread_barrier_t *barrier;
-    const char *bytes; // NULL: arithmetic
+    double (*arithmetic)(void); // NULL: reading
+    const char *bytes;
     size_t len, num_streams;
     double best_rate;
 } Worker;
 
 static double work(const Worker *worker) {
-    if (worker->bytes) return read_memory(worker->bytes, worker->len, worker->num_streams);
-    return __builtin_cpu_supports("avx512vnni") ? dot_avx512() : dot_avx2();
+    if (worker->arithmetic) return worker->arithmetic();
+    return read_memory(worker->bytes, worker->len, worker->num_streams);
 }
 
 static void *run(void *context) {
@@ -90,14 +98,16 @@ static void *run(void *context) {
     return NULL;
 }
 
-static double measure(int num_threads, const char *bytes, size_t len, size_t num_streams) {
+static double measure(int num_threads, double (*arithmetic)(void), const char *bytes, size_t len,
+                      size_t num_streams) {
     static Worker workers[MAX_THREADS];
     pthread_barrier_t barrier;
     pthread_barrier_init(&barrier, NULL, (unsigned)num_threads);
     size_t part = len / (size_t)num_threads / 4096 * 4096;
     double sum = 0;
     for (int i = 0; i < num_threads; i++) {
-        workers[i] = (Worker){.barrier = &barrier, .len = part, .num_streams = num_streams};
+        workers[i] = (Worker){
+            .barrier = &barrier, .arithmetic = arithmetic, .len = part, .num_streams = num_streams};
         if (bytes) workers[i].bytes = bytes + (size_t)i * part;
         if (pthread_create(&workers[i].thread, NULL, run, &workers[i])) exit(1);
     }
@@ -118,14 +128,18 @@ int main(int argc, char **argv) {
     char *bytes = aligned_alloc(1 << 21, (len + (1 << 21) - 1) / (1 << 21) * (1 << 21));
     if (!bytes) return 1;
     for (size_t i = 0; i < len; i += 64) bytes[i] = (char)i;
-    double ops = measure(num_threads, NULL, 0, 0), rate = 0;
+    double ops = measure(num_threads, __builtin_cpu_supports("avx512vnni") ? dot_avx512 : dot_avx2,
+                         NULL, 0, 0);
+    double flops =
+        measure(num_threads, __builtin_cpu_supports("avx512f") ? fma_avx512 : fma_avx2, NULL, 0, 0);
+    double rate = 0;
     for (size_t num_streams = 1; num_streams <= MAX_STREAMS; num_streams *= 2) {
-        double streamed = measure(num_threads, bytes, len, num_streams);
+        double streamed = measure(num_threads, NULL, bytes, len, num_streams);
         if (streamed > rate) rate = streamed;
     }
-    printf("{\"threads\": %d, \"int8_ops_per_s\": %.4g, \"read_bytes_per_s\": %.4g, "
-           "\"megabytes\": %zu}\n",
-           num_threads, ops, rate, megabytes);
+    printf("{\"threads\": %d, \"int8_ops_per_s\": %.4g, \"f32_ops_per_s\": %.4g, "
+           "\"read_bytes_per_s\": %.4g, \"megabytes\": %zu}\n",
+           num_threads, ops, flops, rate, megabytes);
     free(bytes);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "runtime/session.h"
+#include "runtime/tensor_call.h"
 
 typedef struct Row {
     uint32_t kernel;
@@ -83,6 +84,35 @@ static Status measure(Profile *profile, const char *title, uint32_t depth, uint3
     return STATUS_OK;
 }
 
+// Calls an entry that takes tensors, all zero; the first calls are not profiled.
+static Status measure_calls(Profile *profile, Executor *executor, uint32_t num_calls) {
+    const Artifact *artifact = profile->artifact;
+    const PlanEntry *entry = &artifact->entries[0];
+    uint32_t num = entry_num_ports(entry, artifact, false);
+    uint64_t num_steps = artifact->plan->steps.count, begin_ns = 0;
+    IngotTensor *arguments = base_alloc(num + 1, sizeof *arguments);
+    for (uint32_t i = 0; i < num; i++) {
+        arguments[i] = tensor_of_port(artifact, entry_port(entry, artifact, false, i));
+        arguments[i].data = base_alloc(arguments[i].len_bytes + 1, 1);
+    }
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; i < 3 + num_calls && status == STATUS_OK; i++) {
+        if (i == 3) {
+            memset(profile->step_ns, 0, num_steps * sizeof *profile->step_ns);
+            memset(profile->wait_ns, 0, num_steps * sizeof *profile->wait_ns);
+            begin_ns = clock_ns();
+        }
+        status = tensor_call(executor, NULL, arguments, num, NULL, 0, &profile->sink);
+    }
+    uint64_t wall_ns = clock_ns() - begin_ns;
+    for (uint32_t i = 0; i < num; i++) free(arguments[i].data);
+    free(arguments);
+    if (status != STATUS_OK) return status;
+    printf("\n%u calls, %.3f ms each\n", num_calls, (double)wall_ns * 1e-6 / num_calls);
+    print_kernels(profile, wall_ns);
+    return STATUS_OK;
+}
+
 static Status profile_file(Profile *profile, char **argv) {
     Artifact artifact;
     TRY(artifact_open(argv[1], &profile->sink, &artifact));
@@ -91,18 +121,23 @@ static Status profile_file(Profile *profile, char **argv) {
     Status status = executor_open(&artifact, &options, &profile->sink, &executor);
     if (status == STATUS_OK) {
         profile->artifact = &artifact;
-        profile->session = session_create(executor);
+        bool has_calls = artifact.plan->vocab_size == 0;
+        if (!has_calls) profile->session = session_create(executor);
         profile->step_ns = base_alloc(artifact.plan->steps.count, sizeof *profile->step_ns);
         profile->wait_ns = base_alloc(artifact.plan->steps.count, sizeof *profile->wait_ns);
         executor_set_profile(executor, profile->step_ns, profile->wait_ns);
         uint32_t num_prefill = (uint32_t)strtoul(argv[3], NULL, 10);
         uint32_t num_decode = (uint32_t)strtoul(argv[4], NULL, 10);
         printf("%s, %u threads\n", executor_level_name(executor), executor_num_threads(executor));
-        status = measure(profile, "prefill", 0, num_prefill, false);
-        if (status == STATUS_OK) status = measure(profile, "decode", 0, num_decode, true);
-        if (status == STATUS_OK)
+        if (has_calls)
+            status = measure_calls(profile, executor, num_prefill);
+        else
+            status = measure(profile, "prefill", 0, num_prefill, false);
+        if (status == STATUS_OK && !has_calls)
+            status = measure(profile, "decode", 0, num_decode, true);
+        if (status == STATUS_OK && !has_calls)
             status = measure(profile, "decode at depth", num_prefill, num_decode, true);
-        session_destroy(profile->session);
+        if (!has_calls) session_destroy(profile->session);
         free(profile->step_ns);
         free(profile->wait_ns);
         executor_close(executor);
@@ -113,7 +148,8 @@ static Status profile_file(Profile *profile, char **argv) {
 
 int main(int argc, char **argv) {
     if (argc != 5) {
-        fprintf(stderr, "usage: %s FILE.ingot THREADS PREFILL_TOKENS DECODE_TOKENS\n", argv[0]);
+        fprintf(stderr, "usage: %s FILE.ingot THREADS PREFILL_TOKENS|CALLS DECODE_TOKENS\n",
+                argv[0]);
         return STATUS_USAGE;
     }
     Profile profile = {0};

@@ -1,0 +1,44 @@
+// Convolutions as contractions (contraction.h), from raise-convolutions to vectorize:
+//   ingot.contract = "conv"
+//     raised    out[n, oh, ow, k] += x[n, oh*sh + r*dh, ow*sw + s*dw, c] * w[r, s, c, k]
+//     laid out  out[n, oh, ow, g, t] += x[n, oh*sh + r*dh, ow*sw + s*dw, b, i] * w[g, b, r, s, i,
+//     t]
+//               or, blocked, x[n, b, h, w, i]; k = g * T + t, c = b * I + i
+//   ingot.contract = "window"   (depthwise convolutions, pooling)
+//     out[n, oh, ow, c] = body(x[n, oh*sh + r*dh, ow*sw + s*dw, c], w[r, s, c] or w[r, s], out)
+// loops in the order n, oh, ow, k, r, s, c; n, oh, ow, g, t, b, r, s, i; and n, oh, ow, c, r, s.
+#ifndef INGOT_PASSES_CONV_H
+#define INGOT_PASSES_CONV_H
+
+#include "passes/build.h"
+
+// What a laid-out convolution or a window is; sizes are those of the loops. A window has no sum
+// over channels: blocks and block are 1, its channels are groups * tile.
+typedef struct ConvShape {
+    int64_t n, oh, ow, groups, tile; // of the result
+    int64_t blocks, r, s, block;     // of the reduction
+    int64_t stride_h, stride_w, dilation_h, dilation_w;
+    bool is_blocked; // x is [n, b, h, w, i]
+    bool is_window;
+} ConvShape;
+
+// Reads a laid-out "conv" or a "window", before or after bufferize; false if its maps are not those
+// above.
+bool conv_read(IrModule *m, const IrOp *op, ConvShape *out_shape);
+
+// Rows of the result that a tile of the kernel covers, the last tile of an image perhaps fewer: two
+// where one alone would leave registers empty and read every weight for few columns.
+int64_t conv_tile_rows(const ConvShape *c);
+// Tiles of the whole kernel: channel groups, images, rows.
+int64_t conv_num_tiles(const ConvShape *c);
+
+// layout-optimize's part for the "conv" ops of a function.
+void conv_layout(IrModule *m, IrOp *func);
+
+// Is padding [n, h, w, c] with something around it (tensor.insert_slice into a filled tensor, the
+// outer dimensions whole) that makes no difference to conv, which reads it?
+bool conv_is_neutral_pad(const IrOp *padding, const IrOp *conv);
+// The constant the result of a contraction starts from; NULL if it does not.
+const IrAttr *conv_start(const IrOp *op);
+
+#endif

@@ -1,0 +1,218 @@
+// Part of raise-convolutions: networks whose maps are [n, c, h, w] become channels-last. A
+// convolution is computed on the transposed map; padding, crops, concatenations and elementwise ops
+// that read what it gives are carried over, so that the transpositions between them have no reader
+// and only those at the edges of the network are left.
+//
+//   %y = conv_nchw(%x, %w);  %z = generic(%y)      [n, c, h, w]
+//   -> %a = transpose(%x);  %b = conv_nhwc(%a, transpose(%w));  %c = generic(%b);  %z =
+//   transpose(%c)
+#include <string.h>
+
+#include "passes/contraction.h"
+#include "passes/conv.h"
+#include "passes/raise_conv.h"
+
+typedef struct ChannelsLast {
+    IrModule *m;
+    IrValue **last; // by index of an [n, c, h, w] value: the same as [n, h, w, c]
+    uint32_t num;
+    const IrAffineMap *identity, *to_last, *to_first; // of a transposition's source
+} ChannelsLast;
+
+static const IrType *last_type(ChannelsLast *cl, const IrType *t) {
+    const int64_t shape[] = {t->shape[0], t->shape[2], t->shape[3], t->shape[1]};
+    return ir_type_tensor(cl->m, 4, shape, t->elem);
+}
+
+static IrValue *transposed(Builder *b, IrValue *value, const IrType *type,
+                           const IrAffineMap *source) {
+    IrValue *out = build_empty(b, type);
+    const IrAffineMap *maps[] = {source, ir_affine_identity(b->m, 4)};
+    Builder body;
+    IrOp *op = build_generic(b, 1, &value, 1, &out, maps, "pppp", &body);
+    build_yield(&body, IR_LINALG_YIELD, 1, &body.block->args[0]);
+    return ir_op_result(op, 0);
+}
+
+// Does op transpose [n, h, w, c] to [n, c, h, w] (or back)?
+static bool is_transposition(ChannelsLast *cl, const IrOp *op, const IrAffineMap *source) {
+    if (!op || op->num_results != 1 || op->num_operands != 2 || op->results[0].type->rank != 4)
+        return false;
+    if (op->kind == IR_LINALG_GENERIC) {
+        const IrBlock *body = ir_op_block(op, 0);
+        if (ir_op_operand(ir_block_terminator(body), 0) != body->args[0]) return false;
+    } else if (op->kind != IR_LINALG_TRANSPOSE)
+        return false;
+    return ir_linalg_map(cl->m, op, 0) == source && ir_linalg_map(cl->m, op, 1) == cl->identity;
+}
+
+static bool is_known(const ChannelsLast *cl, const IrValue *value) {
+    return value->index < cl->num && cl->last[value->index];
+}
+
+static IrValue *last_of(ChannelsLast *cl, Builder *b, IrValue *value) {
+    if (is_known(cl, value)) return cl->last[value->index];
+    IrValue *last;
+    if (is_transposition(cl, value->def_op, cl->to_first))
+        last = ir_op_operand(value->def_op, 0);
+    else
+        last = transposed(b, value, last_type(cl, value->type), cl->to_last);
+    if (value->index < cl->num) cl->last[value->index] = last;
+    return last;
+}
+
+// The old result is what the new one gives when transposed back.
+static void give(ChannelsLast *cl, IrOp *op, IrValue *last) {
+    IrValue *old = ir_op_result(op, 0);
+    Builder b = build_before(cl->m, op);
+    IrValue *first = transposed(&b, last, old->type, cl->to_first);
+    ir_value_replace_all(old, first);
+    ir_op_erase(cl->m, op);
+    if (first->index >= cl->num) { // grows with the ops made
+        uint32_t num = first->index * 2;
+        IrValue **table = ARENA_ARRAY(&cl->m->arena, IrValue *, num);
+        memcpy(table, cl->last, cl->num * sizeof *table);
+        cl->last = table;
+        cl->num = num;
+    }
+    cl->last[first->index] = last;
+}
+
+static void convert_conv(ChannelsLast *cl, IrOp *op) {
+    Builder b = build_before(cl->m, op);
+    IrValue *w = ir_op_operand(op, 1);
+    const int64_t *s = w->type->shape, shape[] = {s[2], s[3], s[1], s[0]};
+    const IrType *w_type = ir_type_tensor(cl->m, 4, shape, w->type->elem);
+    IrValue *operands[] = {last_of(cl, &b, ir_op_operand(op, 0)),
+                           transposed(&b, w, w_type, build_dims_map(cl->m, 4, 4, 3u, 2u, 0u, 1u)),
+                           build_filled(&b, last_type(cl, op->results[0].type), 0.0)};
+    IrOp *made = build_op_full(&b, &(IrOpSpec){.kind = IR_LINALG_CONV_2D_NHWC_HWCF,
+                                               .num_operands = 3,
+                                               .operands = operands,
+                                               .num_results = 1,
+                                               .result_types = &operands[2]->type,
+                                               .num_attrs = op->num_attrs,
+                                               .attrs = op->attrs,
+                                               .segments = {2, 1}});
+    give(cl, op, ir_op_result(made, 0));
+}
+
+// ---- elementwise
+
+static bool is_elementwise(ChannelsLast *cl, const IrOp *op) {
+    if (op->kind != IR_LINALG_GENERIC || op->num_results != 1 || ir_linalg_num_loops(op) != 4 ||
+        op->results[0].type->rank != 4 || !ir_type_is_static(op->results[0].type))
+        return false;
+    bool any = false;
+    for (uint32_t i = 0; i < op->num_operands; i++) {
+        const IrAffineMap *map = ir_linalg_map(cl->m, op, i);
+        bool by_channel = i < op->segments[0] && map == build_dims_map(cl->m, 4, 1, 1u);
+        if (map != cl->identity && !by_channel) return false;
+        any |= is_known(cl, ir_op_operand(op, i));
+    }
+    FOR_EACH_OP(inner, ir_op_block(op, 0))
+    if (inner->kind == IR_LINALG_INDEX || inner->kind == IR_TENSOR_EXTRACT) return false;
+    return any;
+}
+
+static void convert_elementwise(ChannelsLast *cl, IrOp *op) {
+    Builder b = build_before(cl->m, op), body;
+    IrValue *ins[16], *out = NULL;
+    const IrAffineMap *maps[17];
+    uint32_t num = op->segments[0];
+    if (num > 16) return;
+    for (uint32_t i = 0; i < num; i++) {
+        IrValue *value = ir_op_operand(op, i);
+        bool is_map = value->type->rank == 4;
+        ins[i] = is_map ? last_of(cl, &b, value) : value;
+        maps[i] = is_map ? cl->identity : build_dims_map(cl->m, 4, 1, 3u);
+    }
+    IrBlock *old = ir_op_block(op, 0);
+    bool reads = !ir_value_is_unused(old->args[num]);
+    out = reads ? last_of(cl, &b, ir_op_operand(op, num))
+                : build_empty(&b, last_type(cl, op->results[0].type));
+    maps[num] = cl->identity;
+    IrOp *made = build_generic(&b, num, ins, 1, &out, maps, "pppp", &body);
+    IrValueMap map;
+    ir_value_map_init(&map);
+    for (uint32_t i = 0; i <= num; i++) ir_value_map_set(&map, old->args[i], body.block->args[i]);
+    FOR_EACH_OP(inner, old) ir_block_append(body.block, ir_op_clone(cl->m, inner, &map));
+    ir_value_map_deinit(&map);
+    give(cl, op, ir_op_result(made, 0));
+}
+
+// ---- slices: crops, padding, concatenation
+
+static const IrAttr *last_array(ChannelsLast *cl, const IrAttr *array) {
+    const int64_t *v = array->values, order[] = {v[0], v[2], v[3], v[1]};
+    return ir_attr_dense_array(cl->m, ir_type_int(cl->m, 64), 4, order);
+}
+
+static bool is_static_slice(const IrOp *op, uint32_t num_operands) {
+    return op->num_operands == num_operands && op->results[0].type->rank == 4 &&
+           ir_op_operand(op, 0)->type->rank == 4;
+}
+
+// What a slice is inserted into: filled or empty tensors are made again.
+static IrValue *last_dest(ChannelsLast *cl, Builder *b, IrValue *dest) {
+    const IrOp *def = dest->def_op;
+    if (is_known(cl, dest) || !def) return last_of(cl, b, dest);
+    if (def->kind == IR_TENSOR_EMPTY) return build_empty(b, last_type(cl, dest->type));
+    if (def->kind != IR_LINALG_FILL) return last_of(cl, b, dest);
+    IrValue *empty = build_empty(b, last_type(cl, dest->type));
+    IrValue *operands[] = {ir_op_operand(def, 0), empty};
+    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_FILL,
+                                                     .num_operands = 2,
+                                                     .operands = operands,
+                                                     .num_results = 1,
+                                                     .result_types = &empty->type,
+                                                     .segments = {1, 1}}),
+                        0);
+}
+
+static void convert_slice(ChannelsLast *cl, IrOp *op) {
+    Builder b = build_before(cl->m, op);
+    bool is_insert = op->kind == IR_TENSOR_INSERT_SLICE;
+    IrValue *operands[2] = {last_of(cl, &b, ir_op_operand(op, 0))};
+    if (is_insert) operands[1] = last_dest(cl, &b, ir_op_operand(op, 1));
+    IrNamedAttr attrs[3];
+    static const char *const names[] = {"static_offsets", "static_sizes", "static_strides"};
+    for (uint32_t i = 0; i < 3; i++)
+        attrs[i] = (IrNamedAttr){names[i], last_array(cl, ir_op_attr(op, names[i]))};
+    const IrType *type = last_type(cl, op->results[0].type);
+    IrOp *made = build_op_full(&b, &(IrOpSpec){.kind = op->kind,
+                                               .num_operands = is_insert ? 2 : 1,
+                                               .operands = operands,
+                                               .num_results = 1,
+                                               .result_types = &type,
+                                               .num_attrs = 3,
+                                               .attrs = attrs,
+                                               .segments = {is_insert ? 2 : 1}});
+    give(cl, op, ir_op_result(made, 0));
+}
+
+static void convert_op(ChannelsLast *cl, IrOp *op) {
+    if (op->kind == IR_LINALG_CONV_2D_NCHW_FCHW) {
+        if (raise_takes(op)) convert_conv(cl, op);
+    } else if (is_elementwise(cl, op))
+        convert_elementwise(cl, op);
+    else if ((op->kind == IR_TENSOR_EXTRACT_SLICE && is_static_slice(op, 1)) ||
+             (op->kind == IR_TENSOR_INSERT_SLICE && is_static_slice(op, 2))) {
+        if (is_known(cl, ir_op_operand(op, 0))) convert_slice(cl, op);
+    } else if (is_transposition(cl, op, cl->to_last) && is_known(cl, ir_op_operand(op, 0))) {
+        ir_value_replace_all(ir_op_result(op, 0), cl->last[ir_op_operand(op, 0)->index]);
+        ir_op_erase(cl->m, op);
+    }
+}
+
+void raise_channels_last(IrModule *m, IrBlock *body) {
+    ChannelsLast cl = {.m = m, .num = m->num_values};
+    bool any = false;
+    FOR_EACH_OP(op, body) any |= op->kind == IR_LINALG_CONV_2D_NCHW_FCHW;
+    if (!any) return;
+    cl.last = ARENA_ARRAY(&m->arena, IrValue *, cl.num);
+    cl.identity = ir_affine_identity(m, 4);
+    cl.to_last = build_dims_map(m, 4, 4, 0u, 3u, 1u, 2u);
+    cl.to_first = build_dims_map(m, 4, 4, 0u, 2u, 3u, 1u);
+    FOR_EACH_OP_SAFE(op, body) convert_op(&cl, op);
+}

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Convolutional networks: Ingot against onnxruntime and OpenVINO in one run, with the same weights.
+
+The engines take turns on every network, batch size and thread count, each in a process of its own that
+is stopped (SIGSTOP) while it is not its turn. A cell is the median of the ratios to the better peer of each
+turn; beside it stand the medians of the times and the share of the multiply-add peak that was measured in
+the same turn. Shares count every multiply-add of the definition, those on padding too.
+
+Prints a markdown table; --json FILE writes all single measurements too.
+Needs numpy, onnx, onnxruntime and openvino: `./dev bench-cnn` makes an environment that has them.
+"""
+import argparse
+import ctypes
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+import cnn_models
+
+# name: (network, its arguments, batch sizes)
+CELLS = {
+    "resnet18": ("resnet18", {}, (1, 8)),
+    "conv3x3 128x128x64": ("single", {}, (1,)),
+    "conv1x1 128x128x64": ("single", {"r": 1}, (1,)),
+    "depthwise3x3 128x128x64": ("single", {"depthwise": True}, (1,)),
+}
+
+
+def say(text):
+    print("bench: " + text, file=sys.stderr, flush=True)
+
+
+# ---------------------------------------------------------------- engines, each in its own process
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_char_p), ("rank", ctypes.c_uint32),
+                ("dims", ctypes.POINTER(ctypes.c_int64)), ("data", ctypes.c_void_p), ("len_bytes", ctypes.c_size_t)]
+
+
+class Options(ctypes.Structure):
+    _fields_ = [("num_threads", ctypes.c_uint32), ("cpu_level", ctypes.c_char_p)]
+
+
+def ingot_engine(build, path, threads, x):
+    lib = ctypes.CDLL(os.path.join(build, "libingot.so"))
+    lib.ingot_error_message.restype = ctypes.c_char_p
+    model, error = ctypes.c_void_p(), ctypes.c_void_p()
+
+    def check(status):
+        if status:
+            raise SystemExit("ingot: " + lib.ingot_error_message(error).decode())
+
+    options = Options(threads, None)
+    check(lib.ingot_model_open(path.encode() + b".ingot", ctypes.byref(options), ctypes.byref(model),
+                               ctypes.byref(error)))
+    dims = (ctypes.c_int64 * x.ndim)(*x.shape)
+    argument = Tensor(b"x", b"f32", x.ndim, dims, x.ctypes.data, x.nbytes)
+    result = Tensor()
+
+    def run():
+        check(lib.ingot_call(model, None, ctypes.byref(argument), ctypes.c_size_t(1), ctypes.byref(result),
+                             ctypes.c_size_t(1), ctypes.byref(error)))
+
+    def answer():
+        run()
+        shape = [result.dims[i] for i in range(result.rank)]
+        data = (ctypes.c_float * (result.len_bytes // 4)).from_address(result.data)
+        return np.array(data, np.float32).reshape(shape)
+
+    return run, answer
+
+
+def nchw(x):
+    return np.ascontiguousarray(x.transpose(0, 3, 1, 2)) if x.ndim == 4 else x
+
+
+def nhwc(y):
+    return y.transpose(0, 2, 3, 1) if y.ndim == 4 else y
+
+
+def onnxruntime_engine(_, path, threads, x):
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    session = onnxruntime.InferenceSession(path + ".onnx", options, providers=["CPUExecutionProvider"])
+    feed = {"x": nchw(x)}
+    return lambda: session.run(None, feed), lambda: nhwc(session.run(None, feed)[0])
+
+
+def openvino_engine(_, path, threads, x):
+    import openvino
+    settings = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
+    request = openvino.Core().compile_model(path + ".onnx", "CPU", settings).create_infer_request()
+    feed = {0: nchw(x)}
+    return lambda: request.infer(feed), lambda: nhwc(request.infer(feed)[0])
+
+
+ENGINES = {"ingot": ingot_engine, "onnxruntime": onnxruntime_engine, "openvino": openvino_engine}
+
+
+def serve(name, build, path, threads):
+    """One line in: seconds to spend; one line out: the median time of a run. First: the answer, to a file."""
+    x = np.load(path + ".x.npy")
+    run, answer = ENGINES[name](build, path, threads, x)
+    np.save(f"{path}.{name}.npy", answer())
+    print("ready", flush=True)
+    for line in sys.stdin:
+        until, times = time.perf_counter() + float(line), []
+        while len(times) < 3 or time.perf_counter() < until:
+            start = time.perf_counter()
+            run()
+            times.append(time.perf_counter() - start)
+        print(statistics.median(times), flush=True)
+
+
+class Engine:
+    def __init__(self, name, build, path, threads, cpus):
+        self.process = subprocess.Popen(
+            [sys.executable, os.path.abspath(__file__), "--serve", name, build, path, str(threads)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+        if self.process.stdout.readline().strip() != "ready":
+            raise SystemExit(f"bench: {name} ended with {self.process.wait()}")
+        self.process.send_signal(signal.SIGSTOP)
+
+    def seconds(self, budget):
+        self.process.send_signal(signal.SIGCONT)
+        self.process.stdin.write(f"{budget}\n")
+        self.process.stdin.flush()
+        seconds = float(self.process.stdout.readline())
+        self.process.send_signal(signal.SIGSTOP)
+        return seconds
+
+    def close(self):
+        self.process.send_signal(signal.SIGCONT)
+        self.process.stdin.close()
+        self.process.wait()
+
+
+# ---------------------------------------------------------------- cells
+
+def multiply_adds(net):
+    """Of the convolutions and products, as defined."""
+    return sum(net.params[ins[1]].size * int(np.prod(net.shapes[outs[0]][:-1]))
+               for kind, ins, outs, _ in net.nodes if kind in ("Conv", "Gemm"))
+
+
+def peak(build, threads):
+    done = subprocess.run([os.path.join(build, "tests", "bench", "peak"), str(threads), "1"], capture_output=True,
+                          text=True, check=True)
+    return json.loads(done.stdout)["f32_ops_per_s"]
+
+
+def prepare(folder, build, cell, batch):
+    network, arguments, _ = CELLS[cell]
+    net, y = cnn_models.NETWORKS[network](batch, **arguments)
+    path = os.path.join(folder, cell.replace(" ", "_") + f"_{batch}")
+    net.write(path, y)
+    import onnx
+    onnx.save(net.onnx(y), path + ".onnx")
+    np.save(path + ".x.npy", np.random.default_rng(7).standard_normal(net.x[1]).astype(np.float32))
+    subprocess.run([os.path.join(build, "ingot"), "compile", path + ".mlir", "--model", path + ".gguf", "-o",
+                    path + ".ingot", "--quiet"], check=True)
+    return path, multiply_adds(net)
+
+
+def agree(path):
+    """All engines sum in float32, in different orders."""
+    want = np.load(path + ".onnxruntime.npy")
+    for name in ("ingot", "openvino"):
+        got = np.load(f"{path}.{name}.npy")
+        worst = float(np.max(np.abs(got - want)) / np.max(np.abs(want)))
+        if not worst < 1e-4:
+            raise SystemExit(f"bench: {name} differs from onnxruntime by {worst:.2g} of the largest value")
+
+
+def measure(path, threads, args):
+    cpus = set(sorted(os.sched_getaffinity(0))[-threads:])
+    engines = {name: Engine(name, args.build, path, threads, cpus) for name in ENGINES}
+    agree(path)
+    turns = []
+    for _ in range(args.turns):
+        turn = {name: engine.seconds(args.seconds) for name, engine in engines.items()}
+        turn["peak"] = peak(args.build, threads)
+        turns.append(turn)
+    for engine in engines.values():
+        engine.close()
+    return turns
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", default="build", help="the build folder")
+    parser.add_argument("--turns", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=0.3, help="of every engine in a turn")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--cells", default=",".join(CELLS))
+    parser.add_argument("--json")
+    args = parser.parse_args()
+    record = []
+    print("| network | batch | threads | ingot ms | onnxruntime ms | openvino ms | better peer / ingot | of peak |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as folder:
+        for cell in args.cells.split(","):
+            for batch in CELLS[cell][2]:
+                path, macs = prepare(folder, args.build, cell, batch)
+                for threads in map(int, args.threads.split(",")):
+                    turns = measure(path, threads, args)
+                    ratio = statistics.median(min(t["onnxruntime"], t["openvino"]) / t["ingot"] for t in turns)
+                    ms = {n: statistics.median(t[n] for t in turns) * 1e3 for n in ENGINES}
+                    share = 100 * statistics.median(2 * macs / t["ingot"] / t["peak"] for t in turns)
+                    print(f"| {cell} | {batch} | {threads} | {ms['ingot']:.2f} | {ms['onnxruntime']:.2f} | "
+                          f"{ms['openvino']:.2f} | {ratio:.2f} | {share:.0f} % |", flush=True)
+                    record.append({"cell": cell, "batch": batch, "threads": threads, "multiply_adds": macs,
+                                   "turns": turns, "ratio": ratio})
+    if args.json:
+        with open(args.json, "w") as out:
+            json.dump(record, out, indent=1)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--serve"]:
+        serve(*sys.argv[2:5], int(sys.argv[5]))
+    else:
+        main()

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Convolutional networks from module text to machine code: what they answer, what is left of their ops, and
+how parameters that do not fit are refused. The reference is float64 (tests/cnn_models.py, numpy)."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from support import Skip, expect, expect_exit, main, run, run_well, scratch
+
+SYSTEM_PYTHON = "/usr/bin/python3"
+try:
+    import numpy as np
+    import cnn_models
+except ImportError:
+    np = None
+    # Debian's numpy belongs to Debian's Python, which need not be the first one in PATH.
+    if os.path.exists(SYSTEM_PYTHON) and not os.path.samefile(SYSTEM_PYTHON, sys.executable):
+        os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv])
+
+EPSILON = 2.0 ** -23
+
+
+def need_numpy():
+    if np is None:
+        raise Skip("numpy is not installed")
+
+
+def compile_net(folder, net, y, *options):
+    path = os.path.join(folder, "net")
+    net.write(path, y)
+    run_well("compile", path + ".mlir", "--model", path + ".gguf", "-o", path + ".ingot", *options)
+    return path
+
+
+def answer(path, x, threads):
+    np.save(path + ".x.npy", x)
+    run_well("run", path + ".ingot", "--input", path + ".x.npy", "--output", path + ".y.npy",
+             env={"INGOT_THREADS": str(threads)})
+    return np.load(path + ".y.npy")
+
+
+def compare(net, y):
+    """Rounding errors of the layers add up, at most `terms` of them in a sum; they are random, so that their
+    sum grows as a root, and four times that is not reached: 4 eps sqrt(terms) of the largest value per layer.
+    One and two workers give the same bits."""
+    x = np.random.default_rng(3).standard_normal(net.x[1]).astype(np.float32)
+    want = net.answer(y, x)
+    weights = [net.params[node[1][1]] for node in net.nodes if node[0] in ("Conv", "Gemm")]
+    bound = sum(4 * EPSILON * (w.size / w.shape[-1]) ** 0.5 for w in weights) * np.abs(want).max()
+    worst = 0.0
+    with scratch() as folder:
+        for cpu in ("x86-64-v3", "x86-64-v4", "v4-vnni"):
+            path = compile_net(folder, net, y, "--cpu", cpu, "--threads", "2")
+            np.save(path + ".x.npy", x)
+            done = run("run", path + ".ingot", "--input", path + ".x.npy", "--output", path + ".y.npy")
+            if done.returncode == 5:
+                continue  # not on this machine
+            one, two = answer(path, x, 1), answer(path, x, 2)
+            expect((one == two).all(), f"{cpu}: one and two workers differ")
+            worst = max(worst, float(np.abs(one - want).max()))
+            expect(worst <= bound, f"{cpu}: off by {worst:.3g}, bound {bound:.3g}")
+    return f"off by {worst:.2g}, bound {bound:.2g}"
+
+
+def check_resnet():
+    need_numpy()
+    return compare(*cnn_models.resnet18(batch=2, size=32, width=8, classes=10))
+
+
+def check_resnet_whole_tiles():
+    need_numpy()
+    return compare(*cnn_models.resnet18(size=64, width=32, classes=32))
+
+
+def check_unet():
+    need_numpy()
+    return compare(*cnn_models.unet(batch=1, size=32))
+
+
+def check_mobile():
+    need_numpy()
+    return compare(*cnn_models.mobile(batch=3))
+
+
+def check_one_kernel_without_intermediate():
+    """A convolution, its padding, its batch norm and its activation are one kernel, and no buffer is left between
+    them: the arena is empty."""
+    need_numpy()
+    for depthwise, r in ((False, 3), (False, 1), (True, 3)):
+        net, y = cnn_models.single(size=16, channels=32, k=32, r=r, depthwise=depthwise)
+        with scratch() as folder:
+            path = compile_net(folder, net, y)
+            artifact = json.loads(run_well("inspect", path + ".ingot", "--json"))
+            expect(len(artifact["kernels"]) == 1, f"{len(artifact['kernels'])} kernels instead of 1")
+            (arena,) = [p["bytes"] for p in artifact["memory"]["parts"] if p["name"] == "arena"]
+            expect(arena <= 4096, f"an arena of {arena} bytes, where one page is the least")
+
+
+def check_batch_norm_is_in_the_weights():
+    """After fold-batch-norm the network's own loop has no root, and a factor that is no weight is left alone."""
+    need_numpy()
+    net, y = cnn_models.single(size=8, channels=8, k=8)
+    with scratch() as folder:
+        path = os.path.join(folder, "net")
+        net.write(path, y)
+        run_well("compile", path + ".mlir", "--model", path + ".gguf", "-o", path + ".ingot",
+                 "--dump-ir-after=hoist-weights", f"--dump-dir={folder}")
+        (dump,) = [name for name in os.listdir(folder) if "hoist-weights" in name]
+        with open(os.path.join(folder, dump)) as file:
+            text = file.read()
+        entry = text[text.index("func.func @main"):]
+        entry = entry[:entry.index("\n  }")]
+        expect("rsqrt" in text and "rsqrt" not in entry, "the root is still computed at run time")
+
+
+def check_dumps():
+    """Stock MLIR verifies what every pass leaves."""
+    need_numpy()
+    tool = shutil.which("mlir-opt-22")
+    if not tool:
+        raise Skip("mlir-opt-22 is not installed")
+    for net, y in (cnn_models.unet(size=16, width=8), cnn_models.mobile(size=16, width=8)):
+        with scratch() as folder:
+            compile_net(folder, net, y, "--dump-ir-after=all", f"--dump-dir={folder}")
+            dumps = sorted(name for name in os.listdir(folder) if re.match(r"\d+-.*\.mlir", name))
+            expect(len(dumps) > 20, f"only {len(dumps)} dumps")
+            for name in dumps:
+                done = subprocess.run([tool, "--verify-each", os.path.join(folder, name)], capture_output=True)
+                expect(done.returncode == 0, f"{name}: {done.stderr.decode()[:300]}")
+
+
+def check_parameters_refused():
+    need_numpy()
+    net, y = cnn_models.single(size=8, channels=8, k=8)
+    with scratch() as folder:
+        path = compile_net(folder, net, y)
+        done = run("compile", path + ".mlir", "-o", path + ".ingot")
+        expect(done.returncode != 0 and b"--model FILE.gguf" in done.stderr, "no file of parameters is no error")
+        names = list(net.used_params())
+        wrong = dict(net.used_params())
+        wrong[names[1]] = np.zeros(128, np.float32)  # num_features of another network
+        cnn_models.write_gguf(path + ".gguf", wrong)
+        done = run("compile", path + ".mlir", "--model", path + ".gguf", "-o", path + ".ingot")
+        expect(done.returncode == 3 and names[1].encode() in done.stderr, "a parameter of another shape is taken")
+        del wrong[names[1]]
+        cnn_models.write_gguf(path + ".gguf", wrong)
+        done = run("compile", path + ".mlir", "--model", path + ".gguf", "-o", path + ".ingot")
+        expect(done.returncode == 3 and b"F0018" in done.stderr, "a missing parameter is taken")
+
+
+if __name__ == "__main__":
+    main(globals())
