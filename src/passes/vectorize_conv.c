@@ -108,12 +108,14 @@ static Status read_input(Conv *cv) {
         cv->pad_h = at[1];
         cv->pad_w = at[2];
         x = ir_op_operand(copy, 0);
-    } else if (x->def_op && x->def_op->kind == IR_MEMREF_EXPAND_SHAPE)
-        x = ir_op_operand(x->def_op, 0);
-    if (x->type->rank != 4) return vec_refuse(cv->v, "an input of this shape");
+    }
+    if (x->type->rank != 5) {
+        if (x->type->rank != 4) return vec_refuse(cv->v, "an input of this shape");
+        x = split_channels(cv, x, cv->c.is_window ? cv->c.tile : cv->c.block);
+    }
     cv->height = x->type->shape[1];
     cv->width = x->type->shape[2];
-    cv->x = split_channels(cv, x, cv->c.is_window ? cv->c.tile : cv->c.block);
+    cv->x = x;
     cv->w = ir_op_operand(cv->product, 1);
     if (cv->c.is_window && cv->w->type->rank == 3) cv->w = split_channels(cv, cv->w, cv->c.tile);
     return STATUS_OK;

@@ -109,6 +109,8 @@ static Status read_codes(Matmul *mm) {
 // x may be some columns of an argument: where they begin in its rows. False for another slice.
 static bool read_x(Matmul *mm) {
     IrValue *at = ir_op_operand(mm->product, 0);
+    if (at->type->kind != IR_TYPE_MEMREF || at->type->rank < 2) return false;
+    mm->rows = at->type->shape[0];
     mm->x_offset = 0;
     for (; at->def_op; at = ir_op_operand(at->def_op, 0)) {
         const IrOp *op = at->def_op;
@@ -118,7 +120,8 @@ static bool read_x(Matmul *mm) {
         const IrAttr *offsets = ir_op_attr(op, "static_offsets");
         const IrAttr *sizes = ir_op_attr(op, "static_sizes");
         const IrAttr *strides = ir_op_attr(op, "static_strides");
-        if (whole->rank < 2 || at->type->rank != whole->rank) return false;
+        if (whole->rank < 2 || at->type->rank != whole->rank || whole->shape[0] != mm->rows)
+            return false;
         int64_t inner = 1; // elements of one step of dimension 1
         for (uint32_t d = 0; d < whole->rank; d++) {
             bool is_all = offsets->values[d] == 0 && sizes->values[d] == whole->shape[d];
@@ -173,13 +176,11 @@ static Status read_kernel(Matmul *mm) {
         mm->out = vec_root(ir_op_operand(mm->epilogue, ir_op_segment_start(mm->epilogue, 1)));
     if (mm->out->def_op || mm->x->def_op || mm->codes->def_op)
         return vec_refuse(mm->v, "a contraction whose operands are computed in the kernel");
-    if (mm->out->type->kind != IR_TYPE_MEMREF || mm->x->type->kind != IR_TYPE_MEMREF ||
-        mm->x->type->rank < 2 || mm->x->type->rank > 8)
+    if (mm->out->type->kind != IR_TYPE_MEMREF || mm->out->type->has_layout ||
+        mm->x->type->kind != IR_TYPE_MEMREF || mm->x->type->has_layout)
         return vec_refuse(mm->v, "operands of these types");
-    mm->rows = mm->x->type->shape[0];
     mm->num_rows = mm->v->s.row_tile;
-    if (mm->out->type->rank < 2 || mm->out->type->rank > 3 || mm->num_rows > mm->rows ||
-        mm->num_rows * mm->v->s.col_tile > MAX_SUMS)
+    if (mm->num_rows > mm->rows || mm->num_rows * mm->v->s.col_tile > MAX_SUMS)
         return vec_refuse(mm->v, "a result of this shape");
     if (mm->form != FORM_FLOAT) return read_codes(mm);
     mm->blocks = mm->codes->type->shape[1];
@@ -528,15 +529,40 @@ static IrValue *join_last_dims(Vectorizer *v, IrValue *memref, uint32_t rank) {
                         0);
 }
 
+// All of an argument, which may have any shape, as [rows, N]; NULL if it has no such form.
+static IrValue *as_matrix(Vectorizer *v, IrValue *memref, int64_t rows) {
+    const IrType *t = memref->type;
+    if (t->rank < 1 || t->rank > 8 || rows < 1 || ir_type_num_elems(t) % rows) return NULL;
+    if (t->rank > 1 && t->shape[0] == rows) return join_last_dims(v, memref, 2);
+    const int64_t shape[] = {rows, ir_type_num_elems(t) / rows};
+    const IrAttr *dims[] = {ir_attr_i64(v->m, 0), ir_attr_i64(v->m, 1)};
+    const IrAttr *group = ir_attr_array(v->m, 2, dims);
+    const IrType *type = ir_type_memref(v->m, 2, shape, t->elem);
+    IrNamedAttr attrs[] = {
+        {"reassociation", ir_attr_array(v->m, 1, &group)},
+        {"static_output_shape", ir_attr_dense_array(v->m, ir_type_int(v->m, 64), 2, shape)}};
+    IrValue *flat = join_last_dims(v, memref, 1);
+    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_EXPAND_SHAPE,
+                                                         .num_operands = 1,
+                                                         .operands = &flat,
+                                                         .num_results = 1,
+                                                         .result_types = &type,
+                                                         .num_attrs = 2,
+                                                         .attrs = attrs,
+                                                         .segments = {1}}),
+                        0);
+}
+
 // The argument behind reshapes of all of it, as [M, N]; NULL if the operand is a part of one.
 static IrValue *whole_argument(Vectorizer *v, IrValue *operand) {
+    const IrType *t = operand->type;
     while (operand->def_op) {
         if (operand->def_op->kind != IR_MEMREF_COLLAPSE_SHAPE &&
             operand->def_op->kind != IR_MEMREF_EXPAND_SHAPE)
             return NULL;
         operand = ir_op_operand(operand->def_op, 0);
     }
-    return operand->type->rank < 2 ? NULL : join_last_dims(v, operand, 2);
+    return t->rank < 2 ? NULL : as_matrix(v, operand, t->shape[0]);
 }
 
 // The epilogue's operands that are products, by operand: their sums. Without an epilogue the
@@ -656,8 +682,9 @@ Status vectorize_matmul(Vectorizer *v) {
     IrOp *last_old = body->last;
     v->b = build_at_end(v->m, body, v->kernel->loc);
     if (mm.form != FORM_FLOAT) mm.codes_flat = join_last_dims(v, mm.codes, 4);
-    mm.out_flat = join_last_dims(v, mm.out, 2);
-    mm.x_flat = join_last_dims(v, mm.x, 2);
+    mm.out_flat = as_matrix(v, mm.out, mm.rows);
+    mm.x_flat = as_matrix(v, mm.x, mm.rows);
+    if (!mm.out_flat || !mm.x_flat) return vec_refuse(v, "operands of these shapes");
     Builder outer = v->b;
     IrValue *begin = vec_tile_begin(v), *end = vec_tile_end(v), *middle = begin;
     if (MUTATED(TILE_START)) middle = begin = build_add_index(&outer, begin, 1);

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Layers of convolutional networks one by one, from module text to machine code, on maps held channels-last and
+channels-first: sizes that fill no tile, strides, dilations, groups, windows of unequal length. The reference is
+float64 (tests/cnn_models.py, numpy)."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from support import Skip, expect, main, run_well, scratch
+
+SYSTEM_PYTHON = "/usr/bin/python3"
+try:
+    import numpy as np
+    import cnn_models
+except ImportError:
+    np = None
+    # Debian's numpy belongs to Debian's Python, which need not be the first one in PATH.
+    if os.path.exists(SYSTEM_PYTHON) and not os.path.samefile(SYSTEM_PYTHON, sys.executable):
+        os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv])
+
+EPSILON = 2.0 ** -23
+
+
+def both_orders(shape, build, terms, magnitude):
+    """`terms` roundings at most on the way to a result, of numbers of at most `magnitude` times the largest
+    result: 2 eps of it each. The parameters are the same for both orders, and so are the sums."""
+    if np is None:
+        raise Skip("numpy is not installed")
+    x = np.random.default_rng(3).standard_normal(shape).astype(np.float32)
+    worst = 0.0
+    for first in (False, True):
+        net = cnn_models.Net(shape, first=first)
+        y = build(net, net.x)
+        want = net.answer(y, x)
+        with scratch() as folder:
+            path = os.path.join(folder, "net")
+            net.write(path, y)
+            run_well("compile", path + ".mlir", "--model", path + ".gguf", "-o", path + ".ingot")
+            np.save(path + ".x.npy", np.ascontiguousarray(x.transpose(0, 3, 1, 2)) if first else x)
+            run_well("run", path + ".ingot", "--input", path + ".x.npy", "--output", path + ".y.npy")
+            got = np.load(path + ".y.npy")
+        got = got.transpose(0, 2, 3, 1) if first and got.ndim == 4 else got
+        expect(got.shape == want.shape, f"a result of shape {got.shape} instead of {want.shape}")
+        bound = 2 * EPSILON * terms * magnitude * np.abs(want).max()
+        off = float(np.abs(got - want).max())
+        expect(off <= bound, f"{'channels-first' if first else 'channels-last'}: off by {off:.3g}, bound {bound:.3g}")
+        worst = max(worst, off / bound if bound else 0.0)
+    return f"off by {worst:.2g} of the bound"
+
+
+def one_conv(shape, k, r, **options):
+    c = shape[3] // options.get("groups", 1)
+    size = r * r if isinstance(r, int) else r[0] * r[1]
+    terms = size * (1 if options.get("depthwise") else c)
+    return both_orders(shape, lambda net, x: net.conv(x, k, r, **options), terms, 1)
+
+
+def check_conv_odd_sizes():
+    return one_conv((2, 7, 9, 5), 13, 3)
+
+
+def check_conv_pointwise():
+    return one_conv((1, 5, 11, 24), 40, 1)
+
+
+def check_conv_pointwise_stride():
+    return one_conv((2, 9, 7, 16), 32, 1, stride=2, pad=0)
+
+
+def check_conv_stride_of_two_kinds():
+    return one_conv((1, 13, 17, 8), 16, 3, stride=(2, 3))
+
+
+def check_conv_dilation():
+    return one_conv((1, 15, 13, 8), 24, 3, dilation=2)
+
+
+def check_conv_dilation_of_two_kinds():
+    return one_conv((1, 17, 11, 6), 16, 3, dilation=(3, 1), stride=(1, 2))
+
+
+def check_conv_wide_window():
+    return one_conv((1, 9, 20, 4), 8, (1, 7))
+
+
+def check_conv_without_padding():
+    return one_conv((2, 8, 8, 3), 8, 5, pad=0)
+
+
+def check_depthwise():
+    return one_conv((2, 9, 11, 24), 24, 3, depthwise=True)
+
+
+def check_depthwise_odd_channels():
+    return one_conv((1, 7, 5, 11), 11, 3, depthwise=True)
+
+
+def check_depthwise_stride_dilation():
+    return one_conv((1, 14, 13, 16), 16, 3, stride=2, dilation=2, depthwise=True)
+
+
+def check_groups_whole_vectors():
+    return one_conv((2, 7, 9, 32), 48, 3, groups=2)
+
+
+def check_groups_stride_pointwise():
+    return one_conv((1, 9, 9, 24), 64, 1, groups=4, stride=2, pad=0)
+
+
+def check_groups_dilation_odd_input():
+    return one_conv((1, 11, 9, 15), 24, 3, groups=3, dilation=2)
+
+
+def check_groups_narrower_than_a_vector():
+    return one_conv((1, 7, 6, 12), 12, 3, groups=3)
+
+
+def check_groups_with_batch_norm():
+    """Three roundings of the norm behind 9 x 8 products."""
+    return both_orders((1, 9, 8, 32), lambda net, x: net.relu(net.batch_norm(net.conv(x, 32, 3, groups=4))), 75, 4)
+
+
+def check_max_pool():
+    return both_orders((1, 11, 9, 24), lambda net, x: net.max_pool(x, 3, 2, 1), 1, 1)
+
+
+def check_max_pool_odd_channels():
+    return both_orders((2, 7, 8, 5), lambda net, x: net.max_pool(x, (3, 2), (1, 2)), 1, 1)
+
+
+def check_adaptive_average_whole():
+    return both_orders((2, 12, 6, 16), lambda net, x: net.adaptive_average(x, (4, 2)), 10, 4)
+
+
+def check_adaptive_average_unequal():
+    return both_orders((1, 7, 11, 9), lambda net, x: net.adaptive_average(x, (3, 4)), 13, 4)
+
+
+def check_adaptive_average_after_conv():
+    return both_orders((1, 7, 7, 8), lambda net, x: net.adaptive_average(net.block(x, 16), 3), 72 + 3 + 10, 4)
+
+
+def check_global_average_and_dense():
+    return both_orders((2, 7, 5, 19), lambda net, x: net.dense(net.global_average(x), 10), 35 + 19, 4)
+
+
+def check_dense_at_every_place():
+    """The product's rows are three dimensions of what it reads."""
+    return both_orders((2, 3, 5, 16), lambda net, x: net.dense(net.places(x), 16), 17, 1)
+
+
+def check_dense_of_one_place():
+    return both_orders((1, 1, 1, 16), lambda net, x: net.dense(net.places(x), 16), 17, 1)
+
+
+def check_resize_double():
+    return both_orders((1, 5, 7, 9), lambda net, x: net.upsample(x), 1, 1)
+
+
+def check_resize_any():
+    return both_orders((1, 5, 7, 9), lambda net, x: net.resize(x, (13, 6)), 1, 1)
+
+
+def check_resize_between_convs():
+    def build(net, x):
+        return net.conv(net.resize(net.conv(x, 16, 3), (9, 11)), 8, 3)
+    return both_orders((1, 5, 6, 8), build, 72 + 144, 2)
+
+
+def check_concat_uneven_channels():
+    def build(net, x):
+        return net.conv(net.concat(net.conv(x, 5, 3), net.conv(x, 16, 1)), 8, 3)
+    return both_orders((1, 6, 7, 8), build, 72 + 9 * 21, 2)
+
+
+def check_small_resnet_channels_first():
+    if np is None:
+        raise Skip("numpy is not installed")
+    net, y = cnn_models.resnet18(size=32, width=8, classes=10, first=True)
+    x = np.random.default_rng(3).standard_normal(net.x[1]).astype(np.float32)
+    want = net.answer(y, x)
+    with scratch() as folder:
+        path = os.path.join(folder, "net")
+        net.write(path, y)
+        run_well("compile", path + ".mlir", "--model", path + ".gguf", "-o", path + ".ingot")
+        np.save(path + ".x.npy", np.ascontiguousarray(x.transpose(0, 3, 1, 2)))
+        run_well("run", path + ".ingot", "--input", path + ".x.npy", "--output", path + ".y.npy")
+        got = np.load(path + ".y.npy")
+    weights = [net.params[node[1][1]] for node in net.nodes if node[0] in ("Conv", "Gemm")]
+    bound = sum(4 * EPSILON * (w.size / w.shape[-1]) ** 0.5 for w in weights) * np.abs(want).max()
+    off = float(np.abs(got - want).max())
+    expect(off <= bound, f"off by {off:.3g}, bound {bound:.3g}")
+
+
+if __name__ == "__main__":
+    main(globals())
