@@ -231,8 +231,8 @@ class Net:
         self.generic(["#id4"] * 3, [a, b], a[1], ["a", "b"], ["%y = arith.addf %a, %b : f32"], y)
         return self.step(y, a[1], lambda v: v[a[0]] + v[b[0]], ("Add", [a[0], b[0]], [y], {}))
 
-    def block(self, x, k, r=3, stride=1, depthwise=False):
-        return self.relu(self.batch_norm(self.conv(x, k, r, stride, depthwise=depthwise)))
+    def block(self, x, k, r=3, stride=1, depthwise=False, groups=1):
+        return self.relu(self.batch_norm(self.conv(x, k, r, stride, depthwise=depthwise, groups=groups)))
 
     def turn(self, value, to_last):
         """Channels to the end, or back: pooling has named ops for channels-last alone."""
@@ -540,9 +540,9 @@ def mobile(batch=1, size=32, width=16, classes=16, first=False):
     return net, net.dense(net.global_average(x), classes)
 
 
-def single(batch=1, size=128, channels=64, k=64, r=3, depthwise=False):
+def single(batch=1, size=128, channels=64, k=64, r=3, depthwise=False, groups=1):
     net = Net((batch, size, size, channels))
-    return net, net.block(net.x, k, r, depthwise=depthwise)
+    return net, net.block(net.x, k, r, depthwise=depthwise, groups=groups)
 
 
 NETWORKS = {"resnet18": resnet18, "unet": unet, "mobile": mobile, "single": single}

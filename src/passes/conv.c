@@ -8,6 +8,23 @@
 
 enum { NUM_LOOPS = 9, L_N = 0, L_OH, L_OW, L_G, L_T, L_B, L_R, L_S, L_I };
 
+const IrAffineExpr *conv_index(IrModule *m, uint32_t outer, int64_t stride, uint32_t inner,
+                               int64_t dilation) {
+    const IrAffineExpr *x =
+        ir_affine_binary(m, IR_AFFINE_MUL, ir_affine_dim(m, outer), ir_affine_const(m, stride));
+    const IrAffineExpr *y =
+        ir_affine_binary(m, IR_AFFINE_MUL, ir_affine_dim(m, inner), ir_affine_const(m, dilation));
+    return ir_affine_binary(m, IR_AFFINE_ADD, x, y);
+}
+
+const IrAffineExpr *conv_part_index(IrModule *m, uint32_t result, int64_t results, int64_t inputs,
+                                    uint32_t input) {
+    const IrAffineExpr *part = ir_affine_binary(m, IR_AFFINE_FLOORDIV, ir_affine_dim(m, result),
+                                                ir_affine_const(m, results));
+    part = ir_affine_binary(m, IR_AFFINE_MUL, part, ir_affine_const(m, inputs));
+    return ir_affine_binary(m, IR_AFFINE_ADD, part, ir_affine_dim(m, input));
+}
+
 static bool is_single_dim(const IrAffineExpr *expr, uint32_t dim) {
     uint32_t is;
     return ir_affine_is_dim(expr, &is) && is == dim;
@@ -42,7 +59,7 @@ static int64_t choose_tile(int64_t channels);
 static bool read_window_op(IrModule *m, const IrOp *op, ConvShape *out_shape) {
     if (ir_linalg_num_loops(op) != 6 || op->segments[0] != 2) return false;
     const IrAffineMap *x = ir_linalg_map(m, op, 0), *w = ir_linalg_map(m, op, 1);
-    ConvShape c = {.is_window = true, .blocks = 1, .block = 1};
+    ConvShape c = {.is_window = true, .blocks = 1, .block = 1, .parts = 1};
     if (x->num_results != 4 || !is_single_dim(x->results[0], 0) ||
         !is_single_dim(x->results[3], 3) ||
         !read_plain_window(x->results[1], 1, 4, &c.stride_h, &c.dilation_h) ||
@@ -58,6 +75,14 @@ static bool read_window_op(IrModule *m, const IrOp *op, ConvShape *out_shape) {
     return os[3] % c.tile == 0;
 }
 
+// The parts of a convolution in groups, by its input's channels.
+static bool read_parts(IrModule *m, const IrOp *op, const IrAffineExpr *block, ConvShape *c) {
+    const int64_t *xs = ir_op_operand(op, 0)->type->shape, *ws = ir_op_operand(op, 1)->type->shape;
+    c->parts = ws[1] > 0 ? xs[3] / ws[1] : 0;
+    return c->parts > 1 && xs[3] == c->parts * ws[1] && ws[0] % c->parts == 0 &&
+           block == conv_part_index(m, L_G, ws[0] / c->parts, ws[1], L_B);
+}
+
 bool conv_read(IrModule *m, const IrOp *op, ConvShape *out_shape) {
     if (contraction_is(op, "window")) return read_window_op(m, op, out_shape);
     if (!contraction_is(op, "conv") || ir_linalg_num_loops(op) != NUM_LOOPS) return false;
@@ -67,9 +92,11 @@ bool conv_read(IrModule *m, const IrOp *op, ConvShape *out_shape) {
     if (x->num_results != 5 || ir_linalg_map(m, op, 1) != w || ir_linalg_map(m, op, 2) != out ||
         !is_single_dim(x->results[0], L_N) || !is_single_dim(x->results[4], L_I))
         return false;
-    ConvShape c = {.is_blocked = is_single_dim(x->results[1], L_B)};
+    ConvShape c = {.is_blocked = is_single_dim(x->results[1], L_B), .parts = 1};
     uint32_t h = c.is_blocked ? 2 : 1;
-    if (!c.is_blocked && !is_single_dim(x->results[3], L_B)) return false;
+    if (!c.is_blocked && !is_single_dim(x->results[3], L_B) &&
+        !read_parts(m, op, x->results[3], &c))
+        return false;
     if (!read_window(x->results[h], L_OH, L_R, &c.stride_h, &c.dilation_h) ||
         !read_window(x->results[h + 1], L_OW, L_S, &c.stride_w, &c.dilation_w))
         return false;
@@ -129,15 +156,6 @@ static int64_t choose_block(int64_t channels) {
     return 1;
 }
 
-static const IrAffineExpr *combine(IrModule *m, uint32_t a, int64_t factor, uint32_t b,
-                                   int64_t other) {
-    const IrAffineExpr *x =
-        ir_affine_binary(m, IR_AFFINE_MUL, ir_affine_dim(m, a), ir_affine_const(m, factor));
-    const IrAffineExpr *y =
-        ir_affine_binary(m, IR_AFFINE_MUL, ir_affine_dim(m, b), ir_affine_const(m, other));
-    return ir_affine_binary(m, IR_AFFINE_ADD, x, y);
-}
-
 // w [R, S, C, K] -> [K/T, C/I, R, S, I, T]
 static IrValue *pack_weights(Builder *b, IrValue *w, int64_t block, int64_t tile) {
     IrModule *m = b->m;
@@ -145,7 +163,7 @@ static IrValue *pack_weights(Builder *b, IrValue *w, int64_t block, int64_t tile
     const int64_t shape[] = {s[3] / tile, s[2] / block, s[0], s[1], block, tile};
     IrValue *out = build_empty(b, ir_type_tensor(m, 6, shape, w->type->elem));
     const IrAffineExpr *results[] = {ir_affine_dim(m, 2), ir_affine_dim(m, 3),
-                                     combine(m, 1, block, 4, 1), combine(m, 0, tile, 5, 1)};
+                                     conv_index(m, 1, block, 4, 1), conv_index(m, 0, tile, 5, 1)};
     const IrAffineMap *maps[] = {ir_affine_map(m, 6, 0, 4, results), ir_affine_identity(m, 6)};
     Builder body;
     IrOp *op = build_generic(b, 1, &w, 1, &out, maps, "pppppp", &body);
@@ -217,17 +235,20 @@ static void lay_out(IrModule *m, IrOp *op) {
     const int64_t *xs = x->type->shape, *os = old->type->shape;
     ConvShape c = {0};
     raised_window(m, op, &c);
-    int64_t block = choose_block(xs[3]), tile = choose_tile(os[3]);
+    int64_t inputs = w->type->shape[2], parts = xs[3] / inputs;
+    int64_t block = choose_block(inputs), tile = choose_tile(os[3] / parts);
     int64_t channels = (os[3] + tile - 1) / tile * tile;
     if (channels != os[3]) w = fill_tile(&b, w, channels);
     w = pack_weights(&b, w, block, tile);
     const int64_t x_shape[] = {xs[0], xs[1], xs[2], xs[3] / block, block};
     const uint32_t split_last[] = {1, 1, 1, 2};
     x = build_expand(&b, x, ir_type_tensor(m, 5, x_shape, x->type->elem), 4, split_last);
-    const IrAffineExpr *x_map[] = {ir_affine_dim(m, L_N),
-                                   combine(m, L_OH, c.stride_h, L_R, c.dilation_h),
-                                   combine(m, L_OW, c.stride_w, L_S, c.dilation_w),
-                                   ir_affine_dim(m, L_B), ir_affine_dim(m, L_I)};
+    const IrAffineExpr *x_map[] = {
+        ir_affine_dim(m, L_N), conv_index(m, L_OH, c.stride_h, L_R, c.dilation_h),
+        conv_index(m, L_OW, c.stride_w, L_S, c.dilation_w),
+        parts == 1 ? ir_affine_dim(m, L_B)
+                   : conv_part_index(m, L_G, os[3] / parts / tile, inputs / block, L_B),
+        ir_affine_dim(m, L_I)};
     const int64_t out_shape[] = {os[0], os[1], os[2], channels / tile, tile};
     IrValue *out = build_filled(&b, ir_type_tensor(m, 5, out_shape, old->type->elem), 0.0);
     const IrAffineMap *maps[] = {ir_affine_map(m, NUM_LOOPS, 0, 5, x_map),

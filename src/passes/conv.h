@@ -1,9 +1,11 @@
 // Convolutions as contractions (contraction.h), from raise-convolutions to vectorize:
 //   ingot.contract = "conv"
 //     raised    out[n, oh, ow, k] += x[n, oh*sh + r*dh, ow*sw + s*dw, c] * w[r, s, c, k]
+//               in groups of F channels: x[.., (k floordiv F) * C + c]
 //     laid out  out[n, oh, ow, g, t] += x[n, oh*sh + r*dh, ow*sw + s*dw, b, i] * w[g, b, r, s, i,
 //     t]
-//               or, blocked, x[n, b, h, w, i]; k = g * T + t, c = b * I + i
+//               or, blocked, x[n, b, h, w, i]; k = g * T + t, c = b * I + i; in P parts, each
+//               of which reads its own channels: x[.., (g floordiv (G / P)) * B + b, i]
 //   ingot.contract = "window"   (depthwise convolutions, pooling)
 //     out[n, oh, ow, c] = body(x[n, oh*sh + r*dh, ow*sw + s*dw, c], w[r, s, c] or w[r, s], out)
 // loops in the order n, oh, ow, k, r, s, c; n, oh, ow, g, t, b, r, s, i; and n, oh, ow, c, r, s.
@@ -17,6 +19,7 @@
 typedef struct ConvShape {
     int64_t n, oh, ow, groups, tile; // of the result
     int64_t blocks, r, s, block;     // of the reduction
+    int64_t parts;                   // of the channels: the groups of the model
     int64_t stride_h, stride_w, dilation_h, dilation_w;
     bool is_blocked; // x is [n, b, h, w, i]
     bool is_window;
@@ -25,6 +28,13 @@ typedef struct ConvShape {
 // Reads a laid-out "conv" or a "window", before or after bufferize; false if its maps are not those
 // above.
 bool conv_read(IrModule *m, const IrOp *op, ConvShape *out_shape);
+
+// Index expressions: stride * dim outer + dilation * dim inner; and of parts of `inputs` channels
+// that give `results` each: (dim result floordiv results) * inputs + dim input.
+const IrAffineExpr *conv_index(IrModule *m, uint32_t outer, int64_t stride, uint32_t inner,
+                               int64_t dilation);
+const IrAffineExpr *conv_part_index(IrModule *m, uint32_t result, int64_t results, int64_t inputs,
+                                    uint32_t input);
 
 // Rows of the result that a tile of the kernel covers, the last tile of an image perhaps fewer: two
 // where one alone would leave registers empty and read every weight for few columns.

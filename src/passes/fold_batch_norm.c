@@ -18,7 +18,7 @@
 #include "passes/dce.h"
 #include "passes/pass.h"
 
-enum { MAX_OPERANDS = 8 };
+enum { MAX_OPERANDS = 8, MAX_VISITS = 1 << 12, MAX_DEPTH = 32 };
 
 // value = scale * result + shift; NULL: 0; scale ONE: 1.
 typedef struct Affine {
@@ -32,10 +32,11 @@ typedef struct Fold {
     Builder b;       // the new body, per channel
     IrValueMap map;  // of what does not depend on the result
     IrValue *one;    // stands for a scale of 1
+    uint32_t visits; // bodies that take longer are not folded
 } Fold;
 
-static bool depends(const Fold *f, const IrValue *value) {
-    if (value == f->result) return true;
+static bool depends(Fold *f, const IrValue *value) {
+    if (value == f->result || ++f->visits > MAX_VISITS) return true;
     if (!value->def_op || value->def_op->block != f->body) return false;
     for (uint32_t i = 0; i < value->def_op->num_operands; i++)
         if (depends(f, ir_op_operand(value->def_op, i))) return true;
@@ -71,6 +72,7 @@ static IrValue *combine(Fold *f, IrOpKind kind, IrValue *a, IrValue *b) {
 
 // False if value is not affine in the result.
 static bool split(Fold *f, IrValue *value, Affine *out) {
+    if (++f->visits > MAX_VISITS) return false;
     if (value == f->result) {
         *out = (Affine){.scale = f->one};
         return true;
@@ -108,9 +110,34 @@ static bool split(Fold *f, IrValue *value, Affine *out) {
     return true;
 }
 
-// Is value a weight: an argument that is one, or a splat?
-static bool is_weight(const IrOp *func, const IrValue *value) {
-    if (value->def_op) return ir_value_constant(value) != NULL;
+// Does a region of op read only its own values and constants?
+static bool is_closed(const IrOp *op) {
+    if (op->num_regions == 0) return true;
+    const IrBlock *body = ir_op_block(op, 0);
+    FOR_EACH_OP(inner, body) {
+        if (inner->num_regions > 0) return false;
+        for (uint32_t i = 0; i < inner->num_operands; i++) {
+            const IrValue *v = ir_op_operand(inner, i);
+            bool is_own = v->def_op ? v->def_op->block == body : v->def_block == body;
+            if (!is_own && !ir_value_constant(v)) return false;
+        }
+    }
+    return true;
+}
+
+// Is value a weight: an argument that is one, a constant, or such in another order or shape?
+static bool is_weight(const IrOp *func, const IrValue *value, uint32_t depth) {
+    const IrOp *def = value->def_op;
+    if (depth == MAX_DEPTH) return false;
+    if (def) {
+        bool is_form = def->kind == IR_LINALG_GENERIC || def->kind == IR_LINALG_TRANSPOSE ||
+                       def->kind == IR_LINALG_FILL || def->kind == IR_TENSOR_EXPAND_SHAPE ||
+                       def->kind == IR_TENSOR_COLLAPSE_SHAPE;
+        if (!is_form) return ir_value_constant(value) || def->kind == IR_TENSOR_EMPTY;
+        for (uint32_t i = 0; i < def->num_operands; i++)
+            if (!is_weight(func, ir_op_operand(def, i), depth + 1)) return false;
+        return is_closed(def);
+    }
     return value->def_block == ir_func_body(func) &&
            (ir_func_arg_attr(func, value->number, "ingot.param") ||
             ir_func_arg_attr(func, value->number, "ingot.value"));
@@ -132,10 +159,10 @@ static IrOp *reader_by_channel(IrModule *m, const IrOp *func, const IrOp *conv,
         const IrAffineMap *map = ir_linalg_map(m, op, i);
         bool is_own = i == *out_operand || i == op->segments[0];
         if (map != (is_own ? ir_affine_identity(m, 4) : by_channel)) return NULL;
-        if (!is_own && !is_weight(func, ir_op_operand(op, i))) return NULL;
+        if (!is_own && !is_weight(func, ir_op_operand(op, i), 0)) return NULL;
         if (ir_op_operand(op, i)->type->elem->kind != IR_TYPE_F32) return NULL;
     }
-    return *out_operand < op->segments[0] && is_weight(func, ir_op_operand(conv, 1)) ? op : NULL;
+    return *out_operand < op->segments[0] && is_weight(func, ir_op_operand(conv, 1), 0) ? op : NULL;
 }
 
 // w * scale, along the last dimension of w.

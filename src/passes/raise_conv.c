@@ -1,5 +1,6 @@
 // raise-convolutions: every convolution that has a kernel is one contraction over channels-last
-// maps, its product and sum one fma.
+// maps, its product and sum one fma. Those in groups are raised in raise_groups.c, channels-first
+// maps in raise_nchw.c.
 //
 //   %y = linalg.conv_2d_nhwc_hwcf {strides = dense<2> : tensor<2xi64>} ins(%x, %w) outs(%zero)
 //   -> %y = generic ins(%x, %w) outs(%zero) {ingot.contract = "conv"}: fma(x, w, acc)
@@ -83,11 +84,15 @@ Status pass_raise_convolutions(IrModule *m, DiagSink *sink) {
         IrBlock *body = func->kind == IR_FUNC_FUNC ? ir_func_body(func) : NULL;
         if (!body || ir_op_attr(func, "ingot.composite")) continue;
         raise_channels_last(m, body);
-        FOR_EACH_OP_SAFE(op, body)
-        if (op->kind == IR_LINALG_CONV_2D_NHWC_HWCF || op->kind == IR_LINALG_POOLING_NHWC_MAX ||
-            op->kind == IR_LINALG_POOLING_NHWC_SUM ||
-            op->kind == IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC)
-            raise_op(m, op);
+        FOR_EACH_OP_SAFE(each, body) {
+            IrOp *grouped = raise_groups(m, each), *op = grouped ? grouped : each;
+            if (op->kind == IR_LINALG_CONV_2D_NHWC_HWCF || op->kind == IR_LINALG_POOLING_NHWC_MAX ||
+                op->kind == IR_LINALG_POOLING_NHWC_SUM ||
+                op->kind == IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC)
+                raise_op(m, op);
+            else if (contraction_is(op, "conv"))
+                split_padding(m, op);
+        }
     }
     dce_module(m);
     return STATUS_OK;

@@ -50,10 +50,23 @@ static bool is_known(const ChannelsLast *cl, const IrValue *value) {
     return value->index < cl->num && cl->last[value->index];
 }
 
+static IrValue *slice_last(ChannelsLast *cl, Builder *b, const IrOp *op);
+
+// Padding around one value that nobody else reads; it goes around the transposed one.
+static bool is_padding(const IrValue *value) {
+    const IrOp *op = value->def_op;
+    if (!op || op->kind != IR_TENSOR_INSERT_SLICE || !ir_value_has_one_use(value)) return false;
+    const IrOp *into = ir_op_operand(op, 1)->def_op, *source = ir_op_operand(op, 0)->def_op;
+    return op->num_operands == 2 && ir_op_operand(op, 0)->type->rank == 4 && into &&
+           into->kind == IR_LINALG_FILL && (!source || source->kind != IR_TENSOR_INSERT_SLICE);
+}
+
 static IrValue *last_of(ChannelsLast *cl, Builder *b, IrValue *value) {
     if (is_known(cl, value)) return cl->last[value->index];
     IrValue *last;
-    if (is_transposition(cl, value->def_op, cl->to_first))
+    if (is_padding(value))
+        last = slice_last(cl, b, value->def_op);
+    else if (is_transposition(cl, value->def_op, cl->to_first))
         last = ir_op_operand(value->def_op, 0);
     else
         last = transposed(b, value, last_type(cl, value->type), cl->to_last);
@@ -61,13 +74,9 @@ static IrValue *last_of(ChannelsLast *cl, Builder *b, IrValue *value) {
     return last;
 }
 
-// The old result is what the new one gives when transposed back.
-static void give(ChannelsLast *cl, IrOp *op, IrValue *last) {
-    IrValue *old = ir_op_result(op, 0);
-    Builder b = build_before(cl->m, op);
-    IrValue *first = transposed(&b, last, old->type, cl->to_first);
-    ir_value_replace_all(old, first);
-    ir_op_erase(cl->m, op);
+// What a channels-last value is as [n, c, h, w]; type: of that.
+static IrValue *first_of(ChannelsLast *cl, Builder *b, IrValue *last, const IrType *type) {
+    IrValue *first = transposed(b, last, type, cl->to_first);
     if (first->index >= cl->num) { // grows with the ops made
         uint32_t num = first->index * 2;
         IrValue **table = ARENA_ARRAY(&cl->m->arena, IrValue *, num);
@@ -76,6 +85,39 @@ static void give(ChannelsLast *cl, IrOp *op, IrValue *last) {
         cl->num = num;
     }
     cl->last[first->index] = last;
+    return first;
+}
+
+// The old result is what the new one gives when transposed back.
+static void give(ChannelsLast *cl, IrOp *op, IrValue *last) {
+    IrValue *old = ir_op_result(op, 0);
+    Builder b = build_before(cl->m, op);
+    ir_value_replace_all(old, first_of(cl, &b, last, old->type));
+    ir_op_erase(cl->m, op);
+}
+
+static int64_t window_number(const IrOp *op, const char *name, uint32_t i) {
+    const IrAttr *attr = ir_op_attr(op, name);
+    return attr ? (int64_t)ir_attr_dense_elem(attr, i) : 1;
+}
+
+// x [n, g, c, h, w], w [f, g, c, r, s], result [n, g, f, oh, ow].
+static void convert_groups(ChannelsLast *cl, IrOp *op) {
+    static const uint32_t dims[] = {3, 4, 2, 1, 0};
+    const int64_t *ws = ir_op_operand(op, 1)->type->shape, *os = op->results[0].type->shape;
+    if (!raise_takes(op) || !raise_takes_groups(ws[1], ws[2], ws[0])) return;
+    Builder b = build_before(cl->m, op);
+    GroupedConv c = {.groups = ws[1]};
+    for (uint32_t i = 0; i < 2; i++) {
+        c.strides[i] = window_number(op, "strides", i);
+        c.dilations[i] = window_number(op, "dilations", i);
+    }
+    c.x = last_of(cl, &b, raise_joined(&b, ir_op_operand(op, 0), 1));
+    c.w = raise_group_weights(&b, ir_op_operand(op, 1), dims);
+    const int64_t first[] = {os[0], os[1] * os[2], os[3], os[4]};
+    const IrType *type = ir_type_tensor(cl->m, 4, first, op->results[0].type->elem);
+    IrValue *y = raise_grouped(&b, &c, last_type(cl, type));
+    raise_give_groups(&b, op, first_of(cl, &b, y, type), 1);
 }
 
 static void convert_conv(ChannelsLast *cl, IrOp *op) {
@@ -170,31 +212,37 @@ static IrValue *last_dest(ChannelsLast *cl, Builder *b, IrValue *dest) {
                         0);
 }
 
-static void convert_slice(ChannelsLast *cl, IrOp *op) {
-    Builder b = build_before(cl->m, op);
+static IrValue *slice_last(ChannelsLast *cl, Builder *b, const IrOp *op) {
     bool is_insert = op->kind == IR_TENSOR_INSERT_SLICE;
-    IrValue *operands[2] = {last_of(cl, &b, ir_op_operand(op, 0))};
-    if (is_insert) operands[1] = last_dest(cl, &b, ir_op_operand(op, 1));
+    IrValue *operands[2] = {last_of(cl, b, ir_op_operand(op, 0))};
+    if (is_insert) operands[1] = last_dest(cl, b, ir_op_operand(op, 1));
     IrNamedAttr attrs[3];
     static const char *const names[] = {"static_offsets", "static_sizes", "static_strides"};
     for (uint32_t i = 0; i < 3; i++)
         attrs[i] = (IrNamedAttr){names[i], last_array(cl, ir_op_attr(op, names[i]))};
     const IrType *type = last_type(cl, op->results[0].type);
-    IrOp *made = build_op_full(&b, &(IrOpSpec){.kind = op->kind,
-                                               .num_operands = is_insert ? 2 : 1,
-                                               .operands = operands,
-                                               .num_results = 1,
-                                               .result_types = &type,
-                                               .num_attrs = 3,
-                                               .attrs = attrs,
-                                               .segments = {is_insert ? 2 : 1}});
-    give(cl, op, ir_op_result(made, 0));
+    IrOp *made = build_op_full(b, &(IrOpSpec){.kind = op->kind,
+                                              .num_operands = is_insert ? 2 : 1,
+                                              .operands = operands,
+                                              .num_results = 1,
+                                              .result_types = &type,
+                                              .num_attrs = 3,
+                                              .attrs = attrs,
+                                              .segments = {is_insert ? 2 : 1}});
+    return ir_op_result(made, 0);
+}
+
+static void convert_slice(ChannelsLast *cl, IrOp *op) {
+    Builder b = build_before(cl->m, op);
+    give(cl, op, slice_last(cl, &b, op));
 }
 
 static void convert_op(ChannelsLast *cl, IrOp *op) {
     if (op->kind == IR_LINALG_CONV_2D_NCHW_FCHW) {
         if (raise_takes(op)) convert_conv(cl, op);
-    } else if (is_elementwise(cl, op))
+    } else if (op->kind == IR_LINALG_CONV_2D_NGCHW_FGCHW)
+        convert_groups(cl, op);
+    else if (is_elementwise(cl, op))
         convert_elementwise(cl, op);
     else if ((op->kind == IR_TENSOR_EXTRACT_SLICE && is_static_slice(op, 1)) ||
              (op->kind == IR_TENSOR_INSERT_SLICE && is_static_slice(op, 2))) {
@@ -208,7 +256,8 @@ static void convert_op(ChannelsLast *cl, IrOp *op) {
 void raise_channels_last(IrModule *m, IrBlock *body) {
     ChannelsLast cl = {.m = m, .num = m->num_values};
     bool any = false;
-    FOR_EACH_OP(op, body) any |= op->kind == IR_LINALG_CONV_2D_NCHW_FCHW;
+    FOR_EACH_OP(op, body)
+    any |= op->kind == IR_LINALG_CONV_2D_NCHW_FCHW || op->kind == IR_LINALG_CONV_2D_NGCHW_FGCHW;
     if (!any) return;
     cl.last = ARENA_ARRAY(&m->arena, IrValue *, cl.num);
     cl.identity = ir_affine_identity(m, 4);

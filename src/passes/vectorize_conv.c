@@ -36,7 +36,8 @@ typedef struct Conv {
     IrOp *epilogue[MAX_EPILOGUE];
     uint32_t num_epilogue;
     // the point being emitted; rows: of the result, side by side
-    IrValue *next_g; // the group after g; NULL if groups are small
+    IrValue *next_g;      // the group after g; NULL if groups are small
+    IrValue *first_block; // of the input that g reads; NULL: the first
     IrValue *n, *g, *oh[MAX_ROWS], *first_row[MAX_ROWS], *r_begin[MAX_ROWS], *r_end[MAX_ROWS];
     int64_t rows;
     IrValue *ow; // NULL: the column is known
@@ -225,7 +226,8 @@ static Status add_window(Conv *cv, int64_t s, IrValue *r, IrValue *row, IrValue 
 
 // What a round of the loops sums: rows first_row .. end_row of the tile at these indices.
 typedef struct Place {
-    IrValue *b, *r, *input_row[MAX_ROWS];
+    IrValue *b, *r, *input_row[MAX_ROWS]; // b: of the weights
+    IrValue *input_block;
     int64_t first_row, end_row;
 } Place;
 
@@ -264,7 +266,8 @@ static void add_channel(Conv *cv, const Place *at, int64_t s, IrValue *i, IrValu
     for (int64_t row = at->first_row; row < at->end_row; row++)
         for (int64_t column = 0; column < cv->columns; column++) {
             if (!is_inside(cv, column, s)) continue;
-            IrValue *indices[] = {cv->n, at->input_row[row], input_column(cv, column, s), at->b, i};
+            IrValue *indices[] = {cv->n, at->input_row[row], input_column(cv, column, s),
+                                  at->input_block, i};
             IrValue *x = vec_splat(v, build_load(&v->b, cv->x, 5, indices));
             for (int64_t k = 0; k < cv->vectors; k++) {
                 IrValue **acc = &accs[acc_of(cv, row, column, k)];
@@ -327,7 +330,9 @@ static void emit_window_rows(Conv *cv, IrValue *block, IrValue *lo, IrValue *hi,
     Vectorizer *v = cv->v;
     SumLoop rows, channels;
     enter_loop(cv, &rows, lo, hi, 1, accs);
-    Place at = {.b = block, .r = rows.iv, .first_row = first, .end_row = end};
+    Place at = {.b = block, .r = rows.iv, .first_row = first, .end_row = end, .input_block = block};
+    if (cv->first_block)
+        at.input_block = build_binary(&v->b, IR_ARITH_ADDI, cv->first_block, block);
     for (int64_t row = first; row < end; row++) at.input_row[row] = input_row(cv, row, rows.iv);
     for (int64_t s = 0; s < cv->c.s; s++) {
         if (!any_inside(cv, s)) continue;
@@ -552,6 +557,11 @@ Status vectorize_conv(Vectorizer *v) {
     IrValue *number = build_binary(&v->b, IR_ARITH_REMUI, tile, in_image);
     cv.n = build_binary(&v->b, IR_ARITH_REMUI, image, images);
     cv.g = build_binary(&v->b, IR_ARITH_DIVUI, image, images);
+    if (cv.c.parts > 1) {
+        IrValue *in_part = build_index(&v->b, cv.c.groups / cv.c.parts);
+        IrValue *part = build_binary(&v->b, IR_ARITH_DIVUI, cv.g, in_part);
+        cv.first_block = build_mul_index(&v->b, part, cv.c.blocks);
+    }
     int64_t group_bytes = cv.c.blocks * cv.c.r * cv.c.s * cv.c.block * cv.c.tile * 4;
     if (cv.c.groups > 1 && group_bytes >= LARGE_GROUP_BYTES)
         cv.next_g = build_binary(&v->b, IR_ARITH_MINUI, build_add_index(&v->b, cv.g, 1),

@@ -90,8 +90,8 @@ def check_one_kernel_without_intermediate():
     """A convolution, its padding, its batch norm and its activation are one kernel, and no buffer is left between
     them: the arena is empty."""
     need_numpy()
-    for depthwise, r in ((False, 3), (False, 1), (True, 3)):
-        net, y = cnn_models.single(size=16, channels=32, k=32, r=r, depthwise=depthwise)
+    for depthwise, r, groups in ((False, 3, 1), (False, 1, 1), (True, 3, 1), (False, 3, 4)):
+        net, y = cnn_models.single(size=16, channels=32, k=32, r=r, depthwise=depthwise, groups=groups)
         with scratch() as folder:
             path = compile_net(folder, net, y)
             artifact = json.loads(run_well("inspect", path + ".ingot", "--json"))
@@ -117,13 +117,28 @@ def check_batch_norm_is_in_the_weights():
         expect("rsqrt" in text and "rsqrt" not in entry, "the root is still computed at run time")
 
 
+def check_batch_norm_of_channels_first_is_in_the_weights():
+    """The weights are turned before they are scaled; all of it happens at compile time, and what is left are the
+    convolution and the turning of the network's own input and result."""
+    need_numpy()
+    for groups in (1, 4):
+        net = cnn_models.Net((1, 8, 8, 32), first=True)
+        y = net.relu(net.batch_norm(net.conv(net.x, 32, 3, groups=groups)))
+        with scratch() as folder:
+            path = compile_net(folder, net, y)
+            artifact = json.loads(run_well("inspect", path + ".ingot", "--json"))
+            expect(len(artifact["kernels"]) == 3, f"{len(artifact['kernels'])} kernels instead of 3")
+
+
 def check_dumps():
     """Stock MLIR verifies what every pass leaves."""
     need_numpy()
     tool = shutil.which("mlir-opt-22")
     if not tool:
         raise Skip("mlir-opt-22 is not installed")
-    for net, y in (cnn_models.unet(size=16, width=8), cnn_models.mobile(size=16, width=8)):
+    groups = cnn_models.single(size=8, channels=16, k=16, groups=2)
+    for net, y in (cnn_models.unet(size=16, width=8), cnn_models.mobile(size=16, width=8),
+                   cnn_models.resnet18(size=32, width=8, classes=10, first=True), groups):
         with scratch() as folder:
             compile_net(folder, net, y, "--dump-ir-after=all", f"--dump-dir={folder}")
             dumps = sorted(name for name in os.listdir(folder) if re.match(r"\d+-.*\.mlir", name))
