@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/step_times.h"
 #include "runtime/api.h"
 
 enum { ROUNDS = 5 };
@@ -17,8 +18,8 @@ typedef struct Bench {
     const Artifact *artifact;
     PredictedRows *rows;
     uint64_t depth;
-    uint64_t *step_ns, *wait_ns, *best_ns; // by step; best_ns: least of the rounds
-    bool is_single;                        // one thread
+    uint64_t *best_ns; // by step, the least of the rounds
+    bool is_single;    // one thread
 } Bench;
 
 static double number_at(const json_t *list, size_t i) {
@@ -35,35 +36,6 @@ static double at_depth(const Bench *b, const json_t *object) {
 static void add_row(Bench *b, const PredictedRow *row) {
     ARRAY_RESERVE(b->rows->rows, b->rows->num_rows, b->rows->capacity);
     b->rows->rows[b->rows->num_rows++] = *row;
-}
-
-// One call of the bucket; its steps' times are in step_ns.
-static Status run_bucket(Bench *b, uint32_t tokens) {
-    Executor *executor = b->model->handle->executor;
-    int32_t *ids = base_alloc(b->depth + tokens, sizeof *ids);
-    for (uint64_t i = 0; i < b->depth + tokens; i++)
-        ids[i] = (int32_t)((17 + 13 * i) % b->model->info.vocab_size);
-    ingot_session_reset(b->model->session);
-    Status status = STATUS_OK;
-    if (b->depth) status = model_prefill(b->cli, b->model, ids, b->depth);
-    memset(b->step_ns, 0, b->artifact->plan->steps.count * sizeof *b->step_ns);
-    executor_set_profile(executor, b->step_ns, b->wait_ns);
-    if (status == STATUS_OK) status = model_prefill(b->cli, b->model, ids + b->depth, tokens);
-    executor_set_profile(executor, NULL, NULL);
-    free(ids);
-    return status;
-}
-
-static Status measure_bucket(Bench *b, const PlanEntry *entry) {
-    for (uint32_t s = 0; s < entry->num_steps; s++) b->best_ns[entry->first_step + s] = UINT64_MAX;
-    for (int round = 0; round < ROUNDS; round++) {
-        TRY(run_bucket(b, entry->bucket_tokens));
-        for (uint32_t s = 0; s < entry->num_steps; s++) {
-            uint64_t *best = &b->best_ns[entry->first_step + s];
-            *best = MIN(*best, b->step_ns[entry->first_step + s]);
-        }
-    }
-    return STATUS_OK;
 }
 
 static void compare_bucket(Bench *b, const PlanEntry *entry, const json_t *predicted) {
@@ -122,14 +94,13 @@ static const json_t *find_level(const json_t *manifest, const char *level) {
     return NULL;
 }
 
-static Status compare_all(Bench *b, const json_t *prediction) {
+static void compare_all(Bench *b, const json_t *prediction) {
     const json_t *entries = json_object_get(prediction, "entries");
     const char *target = json_string_value(json_object_get(prediction, "target"));
     snprintf(b->rows->target, sizeof b->rows->target, "%s", target ? target : "");
     for (uint64_t e = 0; e < b->artifact->plan->entries.count; e++) {
         const PlanEntry *entry = &b->artifact->entries[e];
         if (b->depth + entry->bucket_tokens > b->model->info.context_tokens) continue;
-        TRY(measure_bucket(b, entry));
         for (size_t i = 0; i < json_array_size(entries); i++) {
             const json_t *predicted = json_array_get(entries, i);
             json_int_t tokens = json_integer_value(json_object_get(predicted, "bucket_tokens"));
@@ -137,7 +108,6 @@ static Status compare_all(Bench *b, const json_t *prediction) {
         }
     }
     b->rows->median_error = median_error(b->rows);
-    return STATUS_OK;
 }
 
 Status bench_predicted(Cli *cli, Model *model, uint64_t depth, PredictedRows *out_rows) {
@@ -149,7 +119,6 @@ Status bench_predicted(Cli *cli, Model *model, uint64_t depth, PredictedRows *ou
     json_t *manifest = section ? json_loadb((const char *)text, section->len_bytes, 0, NULL) : NULL;
     const json_t *found = find_level(manifest, executor_level_name(model->handle->executor));
     uint32_t threads = model->info.num_threads;
-    uint64_t num_steps = MAX(artifact->plan->steps.count, (uint64_t)1);
     Bench b = {.cli = cli,
                .model = model,
                .artifact = artifact,
@@ -159,13 +128,11 @@ Status bench_predicted(Cli *cli, Model *model, uint64_t depth, PredictedRows *ou
     Status status = STATUS_OK;
     if (found &&
         (threads == 1 || threads == json_integer_value(json_object_get(found, "threads")))) {
-        b.step_ns = base_alloc(num_steps, sizeof *b.step_ns);
-        b.wait_ns = base_alloc(num_steps, sizeof *b.wait_ns);
-        b.best_ns = base_alloc(num_steps, sizeof *b.best_ns);
-        status = compare_all(&b, found);
+        b.best_ns = step_times_create(model);
+        for (int round = 0; round < ROUNDS && status == STATUS_OK; round++)
+            status = step_times_measure(cli, model, depth, b.best_ns);
+        if (status == STATUS_OK) compare_all(&b, found);
     }
-    free(b.step_ns);
-    free(b.wait_ns);
     free(b.best_ns);
     json_decref(manifest);
     return status;

@@ -123,6 +123,7 @@ static void put_json(const CompileReport *report) {
     memory_table_put_json(&memory, &json);
     json_put_raw(&json, "predicted", report->predicted);
     put_kernels_json(&json, report);
+    json_put_uint(&json, "num_pinned_kernels", report->num_pinned);
     json_put_uint(&json, "artifact_bytes", report->artifact_bytes);
     if (report->disabled)
         put_disable_cost_json(&json, report->disabled, &report->cost_enabled, &report->cost);
@@ -186,6 +187,8 @@ static void put_summary(const CompileReport *report, const char *path) {
     fprintf(stderr, "%s: %s bytes, %zu kernels, memory at run time %s bytes, compiled in %.1f s\n",
             path, grouped(report->artifact_bytes, artifact), report->num_kernels,
             grouped(report->total_bytes, memory), (double)ns * 1e-9);
+    if (report->num_pinned)
+        fprintf(stderr, "schedules of %u kernels from the tuning lock\n", report->num_pinned);
 }
 
 // ---------------------------------------------------------------- the verb
@@ -224,6 +227,7 @@ Status verb_COMPILE(Cli *cli) {
         .recipe_path = recipe,
         .target = args_text(args, OPT_TARGET, NULL),
         .target_file = args_text(args, OPT_TARGET_FILE, NULL),
+        .tuning_path = args_text(args, OPT_TUNING, NULL),
         .model_path = args_text(args, OPT_MODEL, NULL),
         .out_path = args_text(args, OPT_OUTPUT, NULL),
         .is_dry_run = args_has(args, OPT_DRY_RUN),

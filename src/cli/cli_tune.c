@@ -1,17 +1,14 @@
-// `ingot tune --probe`: measures this machine into a target file, which `ingot compile
-// --target-file` takes as an input.
+// `ingot tune`: measurements that a compile takes as an input. --probe: this machine, into a target
+// file. A recipe: the schedules of its kernels, into a tuning lock.
 #include <stdio.h>
 
 #include "base/file.h"
-#include "cli/cli.h"
+#include "cli/tune_kernels.h"
 #include "target/probe.h"
 
-Status verb_TUNE(Cli *cli) {
+static Status probe(Cli *cli) {
     const Args *args = &cli->args;
     TRY(check_positional(cli, 0, 0, "no file"));
-    if (!args_has(args, OPT_PROBE))
-        return usage_error(&cli->sink, DIAG_U0005,
-                           "`ingot tune` needs --probe: say what to measure");
     ProbeOptions options = {.num_threads = (uint32_t)args_count(args, OPT_THREADS, 0)};
     Target target;
     progress_begin("probe");
@@ -28,4 +25,14 @@ Status verb_TUNE(Cli *cli) {
     status = file_write(path, NULL, text.data, text.len, &cli->sink);
     strbuf_deinit(&text);
     return status;
+}
+
+Status verb_TUNE(Cli *cli) {
+    if (args_has(&cli->args, OPT_PROBE)) return probe(cli);
+    TRY(check_positional(cli, 1, 1, "a recipe, or --probe"));
+    const char *path = args_text(&cli->args, OPT_OUTPUT, NULL);
+    if (!path)
+        return usage_error(&cli->sink, DIAG_U0005,
+                           "`ingot tune RECIPE` needs -o LOCK.yaml to be written");
+    return tune_kernels(cli, cli->args.positional[0], path);
 }

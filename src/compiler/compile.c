@@ -15,6 +15,7 @@
 #include "compiler/predict.h"
 #include "compiler/resume.h"
 #include "compiler/set_by.h"
+#include "compiler/tuning_lock.h"
 #include "compiler/validate_native.h"
 #include "compiler/weights_image.h"
 #include "ir/print.h"
@@ -65,6 +66,8 @@ static Status open_inputs(Compilation *c) {
     const char **inputs = c->pipeline.inputs;
     *inputs++ = o->recipe_path;
     if (o->resume_from) *inputs++ = o->resume_from;
+    if (o->target_file) *inputs++ = o->target_file;
+    if (o->tuning_path) *inputs++ = o->tuning_path;
     if (module_text_is(o->recipe_path)) {
         if (o->model_path) *inputs++ = o->model_path;
         if (o->out_path) TRY(file_check_output(o->out_path, c->pipeline.inputs, c->sink));
@@ -204,6 +207,10 @@ static Status import_or_resume(Compilation *c) {
         TRY(import_model(c->recipe, c->gguf, c->sink, &c->pipeline.m));
         resume_mark(c->pipeline.m, c->recipe, c->gguf);
     }
+    if (c->options->tuning_path) {
+        ir_op_set_attr(c->pipeline.m, c->pipeline.m->op, "ingot.tuning", NULL);
+        TRY(tuning_lock_load(c->options->tuning_path, c->pipeline.m, c->sink));
+    }
     TRY(choose_threads(c));
     TRY(choose_levels(c));
     if (!has_backend(c)) pass_machine_write(c->pipeline.m, &c->machine);
@@ -297,6 +304,9 @@ static Status compile_level(Compilation *c, uint32_t i) {
         if (status == STATUS_OK) pass_machine_write(m, &target);
     }
     if (status == STATUS_OK) status = pipeline_run_until(&one, PASS_lower_target, c->sink);
+    if (status == STATUS_OK && c->options->tuning_path)
+        c->report->num_pinned +=
+            tuning_lock_check(m, c->levels[i], c->options->tuning_path, c->sink);
     if (status == STATUS_OK && i == 0)
         explain_kernels(m, cpu_level_info(c->levels[i])->name, &c->explain);
     bool want_2 = c->options->emit_ir_level == 2, want_3 = c->options->emit_ir_level == 3;
@@ -614,6 +624,7 @@ static Status compile_all(Compilation *c) {
                              .num_levels = c->num_levels,
                              .num_kernels = c->plan.tables.num_kernels,
                              .target_file = c->options->target_file,
+                             .tuning_path = c->options->tuning_path,
                              .predicted = &c->predicted,
                              .hashes_model = writes_artifact(c)};
     TRY(manifest_build(&inputs, c->sink, &c->manifest));

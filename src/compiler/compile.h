@@ -26,6 +26,7 @@ typedef struct CompileOptions {
     bool is_dry_run;         // out_path is checked, and nothing written
     const char *target;      // one of the recipe's; `host` for IR text; NULL: the only one
     const char *target_file; // a description of the machine, instead of the table's; NULL: none
+    const char *tuning_path; // a tuning lock (tuning_lock.h); NULL: the cost model chooses
     uint32_t levels;  // bits 1 << CpuLevel; 0: those of the recipe, of this machine without one
     uint32_t threads; // workers of the artifact; 0: the recipe's maximum. More: STATUS_LIMIT
     uint32_t compile_threads; // 0: what the process may use
@@ -84,6 +85,7 @@ typedef struct CompileReport {
     const char *disabled;     // the names; NULL: none
     ExplainCost cost;         // with passes disabled
     ExplainCost cost_enabled; // and with all passes; only if some are disabled
+    uint32_t num_pinned;      // kernels of all levels whose schedule the lock gave
     uint64_t artifact_bytes;  // 0 in a dry run
     uint64_t phase_ns[NUM_COMPILE_PHASES];
     bool is_validated;

@@ -15,7 +15,7 @@ typedef struct ManifestInputs {
     const CpuLevel *levels;
     uint32_t num_levels;
     uint64_t num_kernels;
-    const char *target_file; // NULL: none
+    const char *target_file, *tuning_path; // NULL: none
     const StrBuf *predicted; // JSON
     bool hashes_model;       // false: the model's hash is left out (dry run)
 } ManifestInputs;

@@ -12,7 +12,7 @@ typedef struct Pipeline {
     uint32_t num_run;       // passes run so far: the number of the next dump
     uint32_t num_threads;
     uint64_t disabled; // bits 1 << PassId
-    const char *inputs[4]; // files read, ended by NULL: never overwritten by a dump or the artifact
+    const char *inputs[6]; // files read, ended by NULL: never overwritten by a dump or the artifact
     Validator *validator; // NULL: passes are not validated
 } Pipeline;
 

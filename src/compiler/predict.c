@@ -139,6 +139,11 @@ static void put_schedules(StrBuf *out, const IrModule *m) {
         if (!list) continue;
         strbuf_puts(out, is_first ? "{\"kernel\":" : ",{\"kernel\":");
         strbuf_put_json_string(out, ir_symbol_name(op), strlen(ir_symbol_name(op)));
+        const IrAttr *key = ir_op_attr(op, "ingot.key");
+        if (key) {
+            strbuf_puts(out, ",\"key\":");
+            strbuf_put_json_string(out, key->str, key->str_len);
+        }
         strbuf_puts(out, ",\"candidates\":[");
         is_first = false;
         for (size_t i = 0; i < list->num_elems; i++) {

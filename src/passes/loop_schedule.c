@@ -2,7 +2,8 @@
 // many rows are held in registers. Each candidate is carried out on a copy of the kernel (the very
 // code that vectorize makes of it), counted, and its time on the machine (ingot.machine) predicted;
 // the quickest is chosen. All that were weighed stay on the kernel, the chosen one first. The
-// choice is an attribute that vectorize reads: change it in a dump, and the code changes.
+// choice is an attribute that vectorize reads: change it in a dump, and the code changes. A
+// schedule measured for this very kernel (ingot.tuning) is taken instead, if vectorize can do it.
 //
 //   func.func private @matmul_0(...) attributes {ingot.kernel = "matmul"}
 //   -> ... attributes {ingot.kernel = "matmul", ingot.schedule = {lanes = 16, row_tile = 12},
@@ -13,7 +14,7 @@
 
 #include "passes/kernel_cost.h"
 #include "passes/pass.h"
-#include "passes/vectorize.h"
+#include "passes/tuning.h"
 
 // Attention sums over lanes, so its vectors are 16 wide at every level (two registers where those
 // have 8): all levels give the same bits.
@@ -23,6 +24,7 @@ typedef struct Candidate {
     Schedule s;
     CostWork work;
     Cost cost;
+    int64_t measured_ns; // 0: only predicted
 } Candidate;
 
 typedef struct Scheduler {
@@ -95,8 +97,10 @@ static bool weigh(Scheduler *sch, IrOp *kernel, const KernelUse *use, Candidate 
     return is_done;
 }
 
+// What was measured first, then by prediction.
 static int by_clocks(const void *a, const void *b) {
     const Candidate *x = a, *y = b;
+    if (!x->measured_ns != !y->measured_ns) return x->measured_ns ? -1 : 1;
     if (x->cost.clocks != y->cost.clocks) return x->cost.clocks < y->cost.clocks ? -1 : 1;
     if (x->s.lanes != y->s.lanes) return x->s.lanes > y->s.lanes ? -1 : 1;
     if (x->s.row_tile != y->s.row_tile) return x->s.row_tile < y->s.row_tile ? -1 : 1;
@@ -105,6 +109,31 @@ static int by_clocks(const void *a, const void *b) {
 
 static int64_t whole(double value) {
     return (int64_t)MIN(value, 9e18);
+}
+
+// Of the tuning lock; STATUS_OK if it says nothing of this kernel.
+static Status take_measured(Scheduler *sch, const IrOp *func, const char *key, size_t num,
+                            DiagSink *sink) {
+    TuningEntry entry;
+    if (!tuning_find(sch->m, key, sch->level, &entry)) return STATUS_OK;
+    const Schedule *s = &entry.schedule;
+    for (size_t i = 0; i < num; i++) {
+        Candidate *c = &sch->candidates[i];
+        if (c->s.lanes != s->lanes || c->s.row_tile != s->row_tile ||
+            c->s.col_tile != s->col_tile || MAX(c->s.unroll, 1) != s->unroll)
+            continue;
+        c->measured_ns = MAX(entry.measured_ns, 1);
+        return STATUS_OK;
+    }
+    Status status = diag_error(sink, DIAG_P0070, ir_loc_span(func->loc),
+                               "the tuning lock gives %s a schedule that is none of its "
+                               "candidates: lanes %lld, row_tile %lld, col_tile %lld, unroll %lld",
+                               ir_symbol_name(func), (long long)s->lanes, (long long)s->row_tile,
+                               (long long)s->col_tile, (long long)s->unroll);
+    diag_evidence(sink, "key %s, level %s, %zu candidates", key, cpu_level_info(sch->level)->name,
+                  num);
+    diag_write(sink, "ingot tune, which measures the candidates of this build");
+    return status;
 }
 
 static const IrAttr *describe(IrModule *m, const Target *t, const Candidate *c) {
@@ -120,11 +149,12 @@ static const IrAttr *describe(IrModule *m, const Target *t, const Candidate *c) 
         {ir_intern(m, "lanes"), ir_attr_i64(m, c->s.lanes)},
         {ir_intern(m, "registers"), ir_attr_i64(m, (int64_t)c->work.live_vectors)},
         {ir_intern(m, "row_tile"), ir_attr_i64(m, c->s.row_tile)},
+        {ir_intern(m, "measured_ns"), ir_attr_i64(m, c->measured_ns)},
     };
-    return ir_attr_dict(m, ARRAY_LEN(entries), entries);
+    return ir_attr_dict(m, ARRAY_LEN(entries) - (c->measured_ns == 0), entries);
 }
 
-static Status schedule_kernel(Scheduler *sch, IrOp *func, const char *kind) {
+static Status schedule_kernel(Scheduler *sch, IrOp *func, const char *kind, DiagSink *sink) {
     IrOp *kernel = ir_symbol_find(sch->scratch, ir_symbol_name(func));
     const KernelUse *use = kernel_uses_find(&sch->uses, ir_symbol_name(func));
     KernelUse unknown = {0}; // called by no entry: every loop counts as one turn
@@ -139,12 +169,16 @@ static Status schedule_kernel(Scheduler *sch, IrOp *func, const char *kind) {
         schedule_write(sch->m, func, &sch->candidates[0].s);
         return STATUS_OK;
     }
+    char key[TUNING_KEY_CHARS + 1];
+    tuning_key(sch->m, func, key);
+    TRY(take_measured(sch, func, key, num, sink));
     array_sort(sch->candidates, num, sizeof *sch->candidates, by_clocks);
     schedule_write(sch->m, func, &sch->candidates[0].s);
     const IrAttr *records[MAX_CANDIDATES];
     for (size_t i = 0; i < num; i++)
         records[i] = describe(sch->m, &sch->target, &sch->candidates[i]);
     ir_op_set_attr(sch->m, func, "ingot.candidates", ir_attr_array(sch->m, num, records));
+    ir_op_set_attr(sch->m, func, "ingot.key", ir_attr_string(sch->m, key));
     return STATUS_OK;
 }
 
@@ -173,7 +207,7 @@ Status pass_loop_schedule(IrModule *m, DiagSink *sink) {
             if (is_conv && !ir_op_attr(func, "ingot.schedule"))
                 schedule_conv(m, func, cpu_level_info(sch->level)->required & CPU_HAS_AVX512);
             if (is_wanted && !ir_op_attr(func, "ingot.schedule") && status == STATUS_OK)
-                status = schedule_kernel(sch, func, kind->str);
+                status = schedule_kernel(sch, func, kind->str, sink);
         }
         kernel_uses_deinit(&sch->uses);
         ir_module_destroy(sch->scratch);

@@ -137,9 +137,7 @@ static int64_t read_entry(const IrAttr *dict, const char *name, int64_t max, int
     return entry->kind == IR_ATTR_INT && entry->i >= 1 && entry->i <= max ? entry->i : 0;
 }
 
-bool schedule_read(const IrOp *kernel, Schedule *out_s) {
-    const IrAttr *dict = ir_op_attr(kernel, "ingot.schedule");
-    if (!dict || dict->kind != IR_ATTR_DICT) return false;
+bool schedule_from(const IrAttr *dict, Schedule *out_s) {
     Schedule s = {.lanes = read_entry(dict, "lanes", 16, 0),
                   .row_tile = read_entry(dict, "row_tile", SCHEDULE_MAX_SUMS, 0),
                   .col_tile = read_entry(dict, "col_tile", SCHEDULE_MAX_SUMS, 1),
@@ -149,6 +147,11 @@ bool schedule_read(const IrOp *kernel, Schedule *out_s) {
         return false;
     *out_s = s;
     return true;
+}
+
+bool schedule_read(const IrOp *kernel, Schedule *out_s) {
+    const IrAttr *dict = ir_op_attr(kernel, "ingot.schedule");
+    return dict && dict->kind == IR_ATTR_DICT && schedule_from(dict, out_s);
 }
 
 Status vectorize_kernel(IrModule *m, IrOp *kernel, CpuLevel level, DiagSink *sink) {

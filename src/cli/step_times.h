@@ -1,0 +1,14 @@
+// How long each step of an artifact's plan takes, by the executor's own clock.
+#ifndef INGOT_CLI_STEP_TIMES_H
+#define INGOT_CLI_STEP_TIMES_H
+
+#include "cli/loaded_model.h"
+
+// Nanoseconds by step of the plan, none measured (UINT64_MAX); the caller frees them.
+uint64_t *step_times_create(const Model *model);
+
+// Calls every bucket that fits the context behind `depth` tokens once and lowers best_ns to what
+// its steps took. Steps of buckets that do not fit stay as they are.
+Status step_times_measure(Cli *cli, Model *model, uint64_t depth, uint64_t *best_ns) MUST_USE;
+
+#endif
