@@ -75,15 +75,12 @@ static IrValue *build_body(BodyBuilder *b, const IrOp *op) {
     IrValue *in = b->block->args[0], *acc = b->block->args[b->block->num_args - 1];
     bool is_unsigned = casts_unsigned(op), is_float = ir_type_is_float(acc->type);
     IrValue *x = cast(b, in, acc->type, is_unsigned);
-    if (op->kind == IR_LINALG_POOLING_NHWC_MAX)
-        return emit_binary(b, is_float ? IR_ARITH_MAXIMUMF : IR_ARITH_MAXSI, acc, x);
-    if (op->kind == IR_LINALG_POOLING_NHWC_SUM)
-        return emit_binary(b, is_float ? IR_ARITH_ADDF : IR_ARITH_ADDI, acc, x);
-    if (!(ir_op_info(op->kind)->traits & IR_CONTRACTION))
-        return x; // fill, copy, transpose, broadcast
+    IrOpKind combiner = ir_linalg_combiner(op);
+    if (combiner == NUM_IR_OP_KINDS) return x; // fill, copy, transpose, broadcast
+    if (ir_op_info(op->kind)->traits & IR_POOLING) return emit_binary(b, combiner, acc, x);
     IrValue *y = cast(b, b->block->args[1], acc->type, is_unsigned);
     IrValue *product = emit_binary(b, is_float ? IR_ARITH_MULF : IR_ARITH_MULI, x, y);
-    return emit_binary(b, is_float ? IR_ARITH_ADDF : IR_ARITH_ADDI, acc, product);
+    return emit_binary(b, combiner, acc, product);
 }
 
 static void add_loops(IrModule *m, const IrOp *op, IrOp *generic) {

@@ -273,19 +273,10 @@ static bool decode_nothing(InterpDecoder *d, const IrOp *op) {
 
 // ---------------------------------------------------------------- the table
 
-#define ELEMENTWISE interp_decode_elementwise
+// Ops without a line here are decoded as their kind is, see decoder_of.
 static const InterpDecode decoders[NUM_IR_OP_KINDS] = {
     [IR_FUNC_CALL] = interp_decode_call,
     [IR_ARITH_CONSTANT] = decode_arith_constant,
-    [IR_ARITH_ADDF] = ELEMENTWISE,
-    [IR_ARITH_SUBF] = ELEMENTWISE,
-    [IR_ARITH_MULF] = ELEMENTWISE,
-    [IR_ARITH_DIVF] = ELEMENTWISE,
-    [IR_ARITH_NEGF] = ELEMENTWISE,
-    [IR_ARITH_MAXIMUMF] = ELEMENTWISE,
-    [IR_ARITH_MINIMUMF] = ELEMENTWISE,
-    [IR_ARITH_MAXNUMF] = ELEMENTWISE,
-    [IR_ARITH_MINNUMF] = ELEMENTWISE,
     [IR_ARITH_CMPF] = interp_decode_cmp,
     [IR_ARITH_CMPI] = interp_decode_cmp,
     [IR_ARITH_SELECT] = interp_decode_select,
@@ -301,36 +292,6 @@ static const InterpDecode decoders[NUM_IR_OP_KINDS] = {
     [IR_ARITH_BITCAST] = interp_decode_cast,
     [IR_ARITH_INDEX_CAST] = interp_decode_cast,
     [IR_ARITH_INDEX_CASTUI] = interp_decode_cast,
-    [IR_ARITH_ADDI] = ELEMENTWISE,
-    [IR_ARITH_SUBI] = ELEMENTWISE,
-    [IR_ARITH_MULI] = ELEMENTWISE,
-    [IR_ARITH_DIVSI] = ELEMENTWISE,
-    [IR_ARITH_DIVUI] = ELEMENTWISE,
-    [IR_ARITH_REMSI] = ELEMENTWISE,
-    [IR_ARITH_REMUI] = ELEMENTWISE,
-    [IR_ARITH_ANDI] = ELEMENTWISE,
-    [IR_ARITH_ORI] = ELEMENTWISE,
-    [IR_ARITH_XORI] = ELEMENTWISE,
-    [IR_ARITH_SHLI] = ELEMENTWISE,
-    [IR_ARITH_SHRSI] = ELEMENTWISE,
-    [IR_ARITH_SHRUI] = ELEMENTWISE,
-    [IR_ARITH_MINSI] = ELEMENTWISE,
-    [IR_ARITH_MAXSI] = ELEMENTWISE,
-    [IR_ARITH_MINUI] = ELEMENTWISE,
-    [IR_ARITH_MAXUI] = ELEMENTWISE,
-    [IR_MATH_EXP] = ELEMENTWISE,
-    [IR_MATH_LOG] = ELEMENTWISE,
-    [IR_MATH_SQRT] = ELEMENTWISE,
-    [IR_MATH_RSQRT] = ELEMENTWISE,
-    [IR_MATH_TANH] = ELEMENTWISE,
-    [IR_MATH_ERF] = ELEMENTWISE,
-    [IR_MATH_SIN] = ELEMENTWISE,
-    [IR_MATH_COS] = ELEMENTWISE,
-    [IR_MATH_ABSF] = ELEMENTWISE,
-    [IR_MATH_FLOOR] = ELEMENTWISE,
-    [IR_MATH_CEIL] = ELEMENTWISE,
-    [IR_MATH_ROUNDEVEN] = ELEMENTWISE,
-    [IR_MATH_FMA] = ELEMENTWISE,
     [IR_TENSOR_EMPTY] = interp_decode_tensor_empty,
     [IR_TENSOR_DIM] = interp_decode_dim,
     [IR_TENSOR_CAST] = interp_decode_tensor_cast,
@@ -341,26 +302,10 @@ static const InterpDecode decoders[NUM_IR_OP_KINDS] = {
     [IR_TENSOR_EXPAND_SHAPE] = interp_decode_tensor_reshape,
     [IR_TENSOR_COLLAPSE_SHAPE] = interp_decode_tensor_reshape,
     [IR_TENSOR_PAD] = interp_decode_pad,
-    [IR_LINALG_FILL] = interp_decode_structured,
-    [IR_LINALG_GENERIC] = interp_decode_structured,
     [IR_LINALG_INDEX] = interp_decode_linalg_index,
-    [IR_LINALG_MATMUL] = interp_decode_structured,
-    [IR_LINALG_BATCH_MATMUL] = interp_decode_structured,
-    [IR_LINALG_CONTRACT] = interp_decode_structured,
-    [IR_LINALG_MMT4D] = interp_decode_structured,
     [IR_LINALG_SOFTMAX] = interp_decode_softmax,
     [IR_LINALG_PACK] = interp_decode_pack,
     [IR_LINALG_UNPACK] = interp_decode_pack,
-    [IR_LINALG_REDUCE] = interp_decode_structured,
-    [IR_LINALG_TRANSPOSE] = interp_decode_structured,
-    [IR_LINALG_BROADCAST] = interp_decode_structured,
-    [IR_LINALG_COPY] = interp_decode_structured,
-    [IR_LINALG_CONV_2D_NHWC_HWCF] = interp_decode_structured,
-    [IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC] = interp_decode_structured,
-    [IR_LINALG_CONV_2D_NCHW_FCHW] = interp_decode_structured,
-    [IR_LINALG_CONV_2D_NGCHW_FGCHW] = interp_decode_structured,
-    [IR_LINALG_POOLING_NHWC_MAX] = interp_decode_structured,
-    [IR_LINALG_POOLING_NHWC_SUM] = interp_decode_structured,
     [IR_SCF_FOR] = interp_decode_for,
     [IR_SCF_IF] = interp_decode_if,
     [IR_SCF_FORALL] = interp_decode_forall,
@@ -398,7 +343,6 @@ static const InterpDecode decoders[NUM_IR_OP_KINDS] = {
     [IR_VECTOR_TRANSFER_WRITE] = interp_decode_transfer,
     [IR_VECTOR_CREATE_MASK] = interp_decode_vector,
     [IR_VECTOR_BROADCAST] = interp_decode_vector,
-    [IR_VECTOR_FMA] = ELEMENTWISE,
     [IR_VECTOR_REDUCTION] = interp_decode_vector,
     [IR_VECTOR_CONTRACT] = interp_decode_vector,
     [IR_VECTOR_EXTRACT] = interp_decode_vector,
@@ -417,7 +361,14 @@ static const InterpDecode decoders[NUM_IR_OP_KINDS] = {
     [IR_BUFFERIZATION_TO_BUFFER] = interp_decode_to_buffer,
     [IR_LLVM_CALL_INTRINSIC] = interp_decode_call_intrinsic,
 };
-#undef ELEMENTWISE
+
+static InterpDecode decoder_of(IrOpKind kind) {
+    const IrOpInfo *info = ir_op_info(kind);
+    if (decoders[kind]) return decoders[kind];
+    if (info->traits & IR_LINALG) return interp_decode_structured;
+    bool is_executable = info->levels & (1u << 1 | 1u << 2);
+    return is_executable && info->traits & IR_ELEMENTWISE ? interp_decode_elementwise : NULL;
+}
 
 // ---------------------------------------------------------------- blocks and functions
 
@@ -438,11 +389,12 @@ static bool decode_ops(InterpDecoder *d, const IrBlock *block) {
             }
             continue;
         }
-        if (!decoders[op->kind]) {
+        InterpDecode decode = decoder_of(op->kind);
+        if (!decode) {
             return interp_refuse(d->in, op,
                                  "cannot be executed: the interpreter covers levels 1 and 2");
         }
-        if (!decoders[op->kind](d, op)) return false;
+        if (!decode(d, op)) return false;
         if (d->num_words > INTERP_MAX_FRAME_WORDS) {
             return interp_limit(d->in, op, "brings the values of its function over %d words",
                                 INTERP_MAX_FRAME_WORDS);

@@ -338,9 +338,11 @@ static uint32_t emit_operand(InterpDecoder *d, const IrOp *op, LinalgOperand *op
     return to;
 }
 
-static uint32_t emit_combine(InterpDecoder *d, const IrOp *op, const char *kind, const IrType *type,
+static uint32_t emit_combine(InterpDecoder *d, const IrOp *op, IrOpKind kind, const IrType *type,
                              uint32_t a, uint32_t b) {
-    InterpInst *inst = interp_emit(d, op, interp_combine_op(kind, type));
+    bool is_float = ir_type_is_float(type);
+    InterpInst *inst =
+        interp_emit(d, op, is_float ? interp_float_op(kind, type->kind) : interp_int_op(kind));
     inst->width = ir_type_bits(type);
     inst->src[0] = a;
     inst->src[1] = b;
@@ -360,18 +362,16 @@ static void build_named_body(InterpDecoder *d, const IrOp *op, LinalgOp *info) {
     LinalgOperand *operands = info->operands, *out = &operands[info->num_operands - 1];
     const IrType *acc_type = ir_op_operand(op, info->num_operands - 1)->type->elem;
     bool is_contraction = ir_op_info(op->kind)->traits & IR_CONTRACTION;
-    bool is_max = op->kind == IR_LINALG_POOLING_NHWC_MAX;
+    IrOpKind combiner = ir_linalg_combiner(op);
     d->block = block;
     uint32_t value = emit_operand(d, op, &operands[0], 0, acc_type);
     if (is_contraction) {
         uint32_t other = emit_operand(d, op, &operands[1], 1, acc_type);
-        value = emit_combine(d, op, "mul", acc_type, value, other);
+        IrOpKind product = ir_type_is_float(acc_type) ? IR_ARITH_MULF : IR_ARITH_MULI;
+        value = emit_combine(d, op, product, acc_type, value, other);
     }
-    out->is_read = is_contraction || is_max || op->kind == IR_LINALG_POOLING_NHWC_SUM;
-    if (out->is_read) {
-        const char *max = ir_type_is_float(acc_type) ? "maximumf" : "maxsi";
-        value = emit_combine(d, op, is_max ? max : "add", acc_type, out->arg_slot, value);
-    }
+    out->is_read = combiner != NUM_IR_OP_KINDS;
+    if (out->is_read) value = emit_combine(d, op, combiner, acc_type, out->arg_slot, value);
     out->yield_slot = value;
     d->block = outer;
     interp_block_seal(d, block);

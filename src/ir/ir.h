@@ -39,6 +39,8 @@ typedef enum IrTrait {
     IR_ELEMENTWISE = 1 << 9, // scalar or vector, lane by lane
     IR_CAN_TRAP = 1 << 10, // beside IR_PURE: a fault for some operands (division by zero, index out
                            // of range): may be removed or merged, not moved to where it runs more
+    IR_POOLING = 1 << 11,  // structured: every element of a window combined; the second operand
+                           // gives the window's sizes alone
 } IrTrait;
 
 typedef struct IrOpInfo {
@@ -224,6 +226,13 @@ const IrAffineMap *ir_linalg_map(IrModule *m, const IrOp *op, uint32_t operand);
 // Does a matmul or batch_matmul carry the maps it would have without indexing_maps? Text leaves
 // them out.
 bool ir_linalg_has_default_maps(const IrOp *op);
+// Of a named op with fixed loops: how many dimensions an operand has; 0 for other ops.
+uint32_t ir_linalg_named_rank(IrOpKind kind, uint32_t operand);
+// Do windows of a fixed size move over the first operand (convolutions and pooling)?
+bool ir_linalg_has_window(IrOpKind kind);
+// The op by which a contraction or pooling takes in the next element, of the accumulator's kind;
+// NUM_IR_OP_KINDS where nothing is accumulated, and for ops with a region.
+IrOpKind ir_linalg_combiner(const IrOp *op);
 typedef enum IrIterator { IR_PARALLEL, IR_REDUCTION } IrIterator;
 uint32_t ir_linalg_num_loops(const IrOp *op);
 IrIterator ir_linalg_iterator(const IrOp *op, uint32_t loop);

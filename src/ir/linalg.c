@@ -8,13 +8,15 @@
 
 // One named op: its loops, "p" parallel or "r" reduction, and for each operand the loops that index
 // it; "a+b" is stride * a + dilation * b, with the first stride for the first such entry, and so
-// on.
+// on. A pooling says how it combines elements; contractions add.
 typedef struct NamedOp {
     IrOpKind kind;
     const char *loops;
     const char *maps[3];
+    IrOpKind combine_floats, combine_ints;
 } NamedOp;
 
+#define NHWC_POOLING "0 1+4 2+5 3", "4 5", "0 1 2 3"
 static const NamedOp named_ops[] = {
     {IR_LINALG_MATMUL, "ppr", {"0 2", "2 1", "0 1"}},
     {IR_LINALG_BATCH_MATMUL, "pppr", {"0 1 3", "0 3 2", "0 1 2"}},
@@ -23,14 +25,37 @@ static const NamedOp named_ops[] = {
     {IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC, "pppprr", {"0 1+4 2+5 3", "4 5 3", "0 1 2 3"}},
     {IR_LINALG_CONV_2D_NCHW_FCHW, "pppprrr", {"0 4 2+5 3+6", "1 4 5 6", "0 1 2 3"}},
     {IR_LINALG_CONV_2D_NGCHW_FGCHW, "ppppprrr", {"0 1 5 3+6 4+7", "2 1 5 6 7", "0 1 2 3 4"}},
-    {IR_LINALG_POOLING_NHWC_MAX, "pppprr", {"0 1+4 2+5 3", "4 5", "0 1 2 3"}},
-    {IR_LINALG_POOLING_NHWC_SUM, "pppprr", {"0 1+4 2+5 3", "4 5", "0 1 2 3"}},
+    {IR_LINALG_POOLING_NHWC_MAX, "pppprr", {NHWC_POOLING}, IR_ARITH_MAXIMUMF, IR_ARITH_MAXSI},
+    {IR_LINALG_POOLING_NHWC_SUM, "pppprr", {NHWC_POOLING}, IR_ARITH_ADDF, IR_ARITH_ADDI},
 };
 
 static const NamedOp *find_named(IrOpKind kind) {
     for (size_t i = 0; i < ARRAY_LEN(named_ops); i++)
         if (named_ops[i].kind == kind) return &named_ops[i];
     return NULL;
+}
+
+uint32_t ir_linalg_named_rank(IrOpKind kind, uint32_t operand) {
+    const NamedOp *named = find_named(kind);
+    if (!named || operand >= ARRAY_LEN(named->maps)) return 0;
+    uint32_t rank = 1;
+    for (const char *at = named->maps[operand]; *at; at++) rank += *at == ' ';
+    return rank;
+}
+
+bool ir_linalg_has_window(IrOpKind kind) {
+    const NamedOp *named = find_named(kind);
+    return named && strchr(named->maps[0], '+') != NULL;
+}
+
+IrOpKind ir_linalg_combiner(const IrOp *op) {
+    uint32_t traits = ir_op_info(op->kind)->traits;
+    bool is_float = ir_type_is_float(ir_op_operand(op, op->num_operands - 1)->type->elem);
+    if (traits & IR_CONTRACTION) return is_float ? IR_ARITH_ADDF : IR_ARITH_ADDI;
+    if (!(traits & IR_POOLING)) return NUM_IR_OP_KINDS;
+    const NamedOp *named = find_named(op->kind);
+    BUG_IF(!named, "%s is a pooling without a row", ir_op_info(op->kind)->name);
+    return is_float ? named->combine_floats : named->combine_ints;
 }
 
 static const IrAttr *explicit_map(const IrOp *op, uint32_t operand) {

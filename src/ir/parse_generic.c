@@ -346,11 +346,7 @@ static Status check_maps_per_operand(Parser *p, const Token *at, const IrOp *op)
         fits = op->segments[1] > 0;
         if (op->kind != IR_LINALG_GENERIC && op->kind != IR_LINALG_REDUCE)
             fits = op->segments[1] == 1 &&
-                   op->segments[0] ==
-                       (traits & IR_CONTRACTION || op->kind == IR_LINALG_POOLING_NHWC_MAX ||
-                                op->kind == IR_LINALG_POOLING_NHWC_SUM
-                            ? 2u
-                            : 1u);
+                   op->segments[0] == (traits & (IR_CONTRACTION | IR_POOLING) ? 2u : 1u);
     }
     if (fits) return STATUS_OK;
     return parse_error(p, DIAG_I0015, at, "%s: operands, maps and loops do not fit together",

@@ -3,12 +3,8 @@
 
 #include "ir/verify_internal.h"
 
-static bool is_conv(IrOpKind kind) {
-    return kind == IR_LINALG_CONV_2D_NHWC_HWCF || kind == IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC ||
-           kind == IR_LINALG_CONV_2D_NCHW_FCHW || kind == IR_LINALG_CONV_2D_NGCHW_FGCHW;
-}
 static bool is_pool(IrOpKind kind) {
-    return kind == IR_LINALG_POOLING_NHWC_MAX || kind == IR_LINALG_POOLING_NHWC_SUM;
+    return (ir_op_info(kind)->traits & IR_POOLING) != 0;
 }
 
 // ---------------------------------------------------------------- operands and results
@@ -177,15 +173,15 @@ static bool check_contract_maps(Verifier *v, const IrOp *op) {
 // ---------------------------------------------------------------- what each op needs before its
 // maps can be asked
 
-static bool check_ranks(Verifier *v, const IrOp *op, uint32_t a, uint32_t b, uint32_t c) {
-    uint32_t want[3] = {a, b, c};
+static bool check_ranks(Verifier *v, const IrOp *op) {
     for (uint32_t i = 0; i < 3; i++) {
         const IrType *type = verify_operand_type(op, i);
         uint32_t rank = ir_type_is_shaped(type) ? type->rank : 0;
-        if (rank != want[i]) {
+        uint32_t want = ir_linalg_named_rank(op->kind, i);
+        if (rank != want) {
             FAIL_TYPE(
                 "expected operand rank (%u) to match the result rank of indexing_map #%u (%u)",
-                rank, i, want[i]);
+                rank, i, want);
         }
     }
     return true;
@@ -200,16 +196,11 @@ static bool prepare_contraction(Verifier *v, const IrOp *op) {
     }
     switch (op->kind) {
     case IR_LINALG_MATMUL:
-    case IR_LINALG_BATCH_MATMUL: {
-        uint32_t rank = op->kind == IR_LINALG_MATMUL ? 2 : 3;
+    case IR_LINALG_BATCH_MATMUL:
         if (has_maps) return check_given_maps(v, op) && check_matmul_maps(v, op);
-        return check_ranks(v, op, rank, rank, rank);
-    }
+        return check_ranks(v, op);
     case IR_LINALG_CONTRACT: return check_given_maps(v, op) && check_contract_maps(v, op);
-    case IR_LINALG_MMT4D: return check_ranks(v, op, 4, 4, 4);
-    case IR_LINALG_CONV_2D_NGCHW_FGCHW: return check_ranks(v, op, 5, 5, 5);
-    case IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC: return check_ranks(v, op, 4, 3, 4);
-    default: return check_ranks(v, op, 4, 4, 4);
+    default: return check_ranks(v, op);
     }
 }
 
@@ -335,7 +326,7 @@ static bool prepare_maps(Verifier *v, const IrOp *op) {
     }
     if (!check_window_attr(v, op, "strides") || !check_window_attr(v, op, "dilations"))
         return false;
-    if (is_pool(op->kind)) return check_count(v, op, 2, 1) && check_ranks(v, op, 4, 2, 4);
+    if (is_pool(op->kind)) return check_count(v, op, 2, 1) && check_ranks(v, op);
     return prepare_contraction(v, op);
 }
 
@@ -427,7 +418,7 @@ static bool check_range(Verifier *v, const IrOp *op, const Loops *loops, uint32_
                   "to %lld, but found %lld",
                   o, r, (long long)high + 1, (long long)size);
     }
-    if ((is_conv(op->kind) || is_pool(op->kind)) && high + 1 != size) { // V13
+    if (ir_linalg_has_window(op->kind) && high + 1 != size) { // V13
         return verify_fail(v, DIAG_I0133, op,
                            "has an input of size %lld in dimension %u where exactly %lld "
                            "is needed",

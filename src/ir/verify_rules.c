@@ -16,14 +16,10 @@ typedef struct OpRule {
     VerifyCheck check;
 } OpRule;
 
-#define BINARY_F                                                                                   \
-    { "FF", "F", NULL }
 #define BINARY_I                                                                                   \
     { "II", "I", NULL }
 #define SHIFT                                                                                      \
     { "II", "I", verify_shift }
-#define UNARY_F                                                                                    \
-    { "F", "F", NULL }
 #define LLVM_CAST                                                                                  \
     { "L", "L", NULL }
 #define LLVM_BINARY                                                                                \
@@ -32,9 +28,8 @@ typedef struct OpRule {
     { "L", "L", NULL }
 #define INTRINSIC                                                                                  \
     { "L", "?", NULL }
-#define CONTRACTION                                                                                \
-    { "EG", "*", verify_structured }
 
+// Ops without a line here have the rule of their kind, see rule_of.
 static const OpRule rules[NUM_IR_OP_KINDS] = {
     [IR_BUILTIN_MODULE] = {"", "", verify_module},
     [IR_FUNC_FUNC] = {"", "", verify_func},
@@ -42,15 +37,6 @@ static const OpRule rules[NUM_IR_OP_KINDS] = {
     [IR_FUNC_CALL] = {"A", "*", verify_call},
 
     [IR_ARITH_CONSTANT] = {"", "A", verify_arith_constant},
-    [IR_ARITH_ADDF] = BINARY_F,
-    [IR_ARITH_SUBF] = BINARY_F,
-    [IR_ARITH_MULF] = BINARY_F,
-    [IR_ARITH_DIVF] = BINARY_F,
-    [IR_ARITH_NEGF] = UNARY_F,
-    [IR_ARITH_MAXIMUMF] = BINARY_F,
-    [IR_ARITH_MINIMUMF] = BINARY_F,
-    [IR_ARITH_MAXNUMF] = BINARY_F,
-    [IR_ARITH_MINNUMF] = BINARY_F,
     [IR_ARITH_CMPF] = {"FF", "B", verify_cmp},
     [IR_ARITH_CMPI] = {"II", "B", verify_cmp},
     [IR_ARITH_SELECT] = {"BAA", "A", verify_select},
@@ -84,18 +70,6 @@ static const OpRule rules[NUM_IR_OP_KINDS] = {
     [IR_ARITH_INDEX_CAST] = {"I", "I", verify_cast},
     [IR_ARITH_INDEX_CASTUI] = {"I", "I", verify_cast},
 
-    [IR_MATH_EXP] = UNARY_F,
-    [IR_MATH_LOG] = UNARY_F,
-    [IR_MATH_SQRT] = UNARY_F,
-    [IR_MATH_RSQRT] = UNARY_F,
-    [IR_MATH_TANH] = UNARY_F,
-    [IR_MATH_ERF] = UNARY_F,
-    [IR_MATH_SIN] = UNARY_F,
-    [IR_MATH_COS] = UNARY_F,
-    [IR_MATH_ABSF] = UNARY_F,
-    [IR_MATH_FLOOR] = UNARY_F,
-    [IR_MATH_CEIL] = UNARY_F,
-    [IR_MATH_ROUNDEVEN] = UNARY_F,
     [IR_MATH_FMA] = {"FFF", "F", verify_fma},
 
     [IR_TENSOR_EMPTY] = {"x", "T", verify_tensor_empty},
@@ -111,25 +85,11 @@ static const OpRule rules[NUM_IR_OP_KINDS] = {
     [IR_TENSOR_YIELD] = {"A", "", NULL},
     [IR_TENSOR_PARALLEL_INSERT_SLICE] = {"TTxxx", "", verify_insert_slice},
 
-    [IR_LINALG_FILL] = CONTRACTION,
-    [IR_LINALG_GENERIC] = CONTRACTION,
     [IR_LINALG_INDEX] = {"", "x", verify_linalg_index},
     [IR_LINALG_YIELD] = {"A", "", NULL},
-    [IR_LINALG_MATMUL] = CONTRACTION,
-    [IR_LINALG_BATCH_MATMUL] = CONTRACTION,
-    [IR_LINALG_CONTRACT] = CONTRACTION,
-    [IR_LINALG_MMT4D] = CONTRACTION,
     [IR_LINALG_SOFTMAX] = {"TT", "T", verify_softmax},
-    [IR_LINALG_REDUCE] = CONTRACTION,
     [IR_LINALG_TRANSPOSE] = {"GG", "*", verify_structured},
     [IR_LINALG_BROADCAST] = {"GG", "*", verify_structured},
-    [IR_LINALG_COPY] = CONTRACTION,
-    [IR_LINALG_CONV_2D_NHWC_HWCF] = CONTRACTION,
-    [IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC] = CONTRACTION,
-    [IR_LINALG_CONV_2D_NCHW_FCHW] = CONTRACTION,
-    [IR_LINALG_CONV_2D_NGCHW_FGCHW] = CONTRACTION,
-    [IR_LINALG_POOLING_NHWC_MAX] = CONTRACTION,
-    [IR_LINALG_POOLING_NHWC_SUM] = CONTRACTION,
     [IR_LINALG_PACK] = {"TTex", "T", verify_pack},
     [IR_LINALG_UNPACK] = {"TTx", "T", verify_pack},
 
@@ -290,8 +250,19 @@ static const OpRule rules[NUM_IR_OP_KINDS] = {
     [IR_LLVM_INTR_ASSUME] = {"A", "", NULL},
 };
 
+static const OpRule *rule_of(IrOpKind kind) {
+    static const OpRule structured = {"EG", "*", verify_structured}, unary = {"F", "F", NULL},
+                        binary = {"FF", "F", NULL};
+    const IrOpInfo *info = ir_op_info(kind);
+    if (rules[kind].operands) return &rules[kind];
+    if (info->traits & IR_LINALG) return &structured;
+    if (str_equal(info->format, "unary_fm")) return &unary;
+    if (str_equal(info->format, "binary_fm")) return &binary;
+    BUG("%s has no rule", info->name);
+}
+
 VerifyCheck verify_check_of(IrOpKind kind) {
-    return rules[kind].check;
+    return rule_of(kind)->check;
 }
 
 // ---------------------------------------------------------------- classes
@@ -543,7 +514,7 @@ static const Syntax *syntax_of_kind(Verifier *v, IrOpKind kind) {
 }
 
 bool verify_rules(Verifier *v, const IrOp *op) {
-    const OpRule *rule = &rules[op->kind];
+    const OpRule *rule = rule_of(op->kind);
     const Syntax *syntax = syntax_of_kind(v, op->kind);
     if (!rule->operands) FAIL_TYPE("has no rules");
     return check_groups(v, op, syntax) && check_operand_classes(v, op, syntax, rule) &&

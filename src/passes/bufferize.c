@@ -168,8 +168,7 @@ static bool reads_out(const IrOp *op, uint32_t i) {
 
 // Does the op read input i? The window of a pooling gives its sizes alone.
 static bool reads_in(const IrOp *op, uint32_t i) {
-    if (op->kind == IR_LINALG_POOLING_NHWC_MAX || op->kind == IR_LINALG_POOLING_NHWC_SUM)
-        return i == 0;
+    if (ir_op_info(op->kind)->traits & IR_POOLING) return i == 0;
     return op->kind != IR_LINALG_GENERIC || !ir_value_is_unused(ir_op_block(op, 0)->args[i]);
 }
 

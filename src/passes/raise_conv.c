@@ -86,9 +86,9 @@ Status pass_raise_convolutions(IrModule *m, DiagSink *sink) {
         raise_channels_last(m, body);
         FOR_EACH_OP_SAFE(each, body) {
             IrOp *grouped = raise_groups(m, each), *op = grouped ? grouped : each;
-            if (op->kind == IR_LINALG_CONV_2D_NHWC_HWCF || op->kind == IR_LINALG_POOLING_NHWC_MAX ||
-                op->kind == IR_LINALG_POOLING_NHWC_SUM ||
-                op->kind == IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC)
+            if (op->kind == IR_LINALG_CONV_2D_NHWC_HWCF ||
+                op->kind == IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC ||
+                ir_op_info(op->kind)->traits & IR_POOLING)
                 raise_op(m, op);
             else if (contraction_is(op, "conv"))
                 split_padding(m, op);
