@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns text files into C: embed.py PREFIX OUT.c FILE... (or a folder: its *.yaml) writes `const char PREFIX_STEM[]` for each FILE
+"""Turns text files into C: embed.py PREFIX OUT.c FILE... (or a folder: its *.yaml and *.mlir) writes `const char PREFIX_STEM[]` for each FILE
 and the table `const EmbeddedFile PREFIX_files[]` (src/base/embedded.h). Same input, same bytes."""
 import os, re, sys
 
@@ -12,7 +12,7 @@ def literal(line):
 def main():
     prefix, out, files = sys.argv[1], sys.argv[2], sys.argv[3:]
     if len(files) == 1 and os.path.isdir(files[0]):
-        files = [os.path.join(files[0], name) for name in os.listdir(files[0]) if name.endswith('.yaml')]
+        files = [os.path.join(files[0], name) for name in os.listdir(files[0]) if name.endswith(('.yaml', '.mlir'))]
     files.sort(key=os.path.basename)
     text = ['// Made by tools/embed.py from data files; do not edit.', '#include "base/embedded.h"', '']
     rows = []

@@ -1,9 +1,9 @@
-// The table of weight formats: quant.def joined with where each plane lies in a block. Block
-// layouts as in ggml's ggml-common.h (facts of the file format); the arithmetic is IR text in
-// data/quant/.
+// The table of weight formats: quant.def; the arithmetic is IR text in data/quant/.
 #include "abi/quant.h"
 
 #include <string.h>
+
+#include "base/embedded.h"
 
 #define PLANE(suffix_, elem_, elem_bytes_, offset_, rank_, ...)                                    \
     {                                                                                              \
@@ -18,54 +18,30 @@
         .suffix = (suffix_), .elem = "i8", .elem_bytes = 1, .rank = 1, .dims = {8},                \
         .byte_offset = (offset_), .is_packed = true                                                \
     }
-#define PLANES(num, ...) .num_planes = (num), .planes = {__VA_ARGS__}
 
 // Texts of data/quant/*.mlir, made into strings by the build.
-extern const char quant_ir_q8_0[], quant_ir_q4_0[], quant_ir_q4_1[], quant_ir_q5_0[],
-    quant_ir_q5_1[], quant_ir_q4_k[], quant_ir_q5_k[], quant_ir_q6_k[];
+extern const EmbeddedFile quant_ir_files[];
 
-#define LAYOUT_F32  PLANES(1, PLANE("", "f32", 4, 0, 0, 0))
-#define LAYOUT_F16  PLANES(1, PLANE("", "f16", 2, 0, 0, 0))
-#define LAYOUT_BF16 PLANES(1, PLANE("", "bf16", 2, 0, 0, 0))
-#define LAYOUT_Q8_0                                                                                \
-    PLANES(2, I8_PLANE("q", 2, 1, 32), F16_PLANE("d", 0)), .decode_ir = quant_ir_q8_0
-#define LAYOUT_Q4_0                                                                                \
-    PLANES(2, I8_PLANE("q", 2, 1, 16), F16_PLANE("d", 0)), .decode_ir = quant_ir_q4_0
-#define LAYOUT_Q4_1                                                                                \
-    PLANES(3, I8_PLANE("q", 4, 1, 16), F16_PLANE("d", 0), F16_PLANE("m", 2)),                      \
-        .decode_ir = quant_ir_q4_1
-#define LAYOUT_Q5_0                                                                                \
-    PLANES(3, I8_PLANE("q", 6, 1, 16), PLANE("qh", "i32", 4, 2, 0, 0), F16_PLANE("d", 0)),         \
-        .decode_ir = quant_ir_q5_0
-#define LAYOUT_Q5_1                                                                                \
-    PLANES(4, I8_PLANE("q", 8, 1, 16), PLANE("qh", "i32", 4, 4, 0, 0), F16_PLANE("d", 0),          \
-           F16_PLANE("m", 2)),                                                                     \
-        .decode_ir = quant_ir_q5_1
-#define LAYOUT_Q4_K                                                                                \
-    PLANES(5, I8_PLANE("q", 16, 2, 4, 32), PACKED_PLANE("sc", 4), PACKED_PLANE("mn", 4),           \
-           F16_PLANE("d", 0), F16_PLANE("dmin", 2)),                                               \
-        .decode_ir = quant_ir_q4_k
-#define LAYOUT_Q5_K                                                                                \
-    PLANES(6, I8_PLANE("q", 48, 2, 4, 32), I8_PLANE("qh", 16, 1, 32), PACKED_PLANE("sc", 4),       \
-           PACKED_PLANE("mn", 4), F16_PLANE("d", 0), F16_PLANE("dmin", 2)),                        \
-        .decode_ir = quant_ir_q5_k
-// Low nibbles [half, quarter, group, element], high bit pairs [half, group, element], scales
-// [half, nibble, quarter, group]: 128, 64, 32 and 16 elements.
-#define LAYOUT_Q6_K                                                                                \
-    PLANES(4, I8_PLANE("q", 0, 4, 2, 2, 2, 16), I8_PLANE("qh", 128, 3, 2, 2, 16),                  \
-           I8_PLANE("sc", 192, 4, 2, 2, 2, 2), F16_PLANE("d", 208)),                               \
-        .decode_ir = quant_ir_q6_k
-
+#define COUNT(...) (sizeof((const QuantPlane[]){__VA_ARGS__}) / sizeof(QuantPlane))
 static const QuantInfo formats[NUM_QUANT_FORMATS] = {
-#define QUANT(id, name_, type_, elems_, bytes_)                                                    \
+#define QUANT(id, name_, type_, elems_, bytes_, ...)                                               \
     [QUANT_##id] = {.name = (name_),                                                               \
                     .gguf_type = (type_),                                                          \
                     .block_elems = (elems_),                                                       \
                     .block_bytes = (bytes_),                                                       \
-                    LAYOUT_##id},
+                    .num_planes = COUNT(__VA_ARGS__),                                              \
+                    .planes = {__VA_ARGS__}},
 #include "abi/quant.def"
 #undef QUANT
 };
+
+const char *quant_decode_ir(const QuantInfo *info) {
+    size_t len = strlen(info->name);
+    for (const EmbeddedFile *file = quant_ir_files; file->name; file++)
+        if (strncmp(file->name, info->name, len) == 0 && strcmp(file->name + len, ".mlir") == 0)
+            return file->text;
+    return NULL;
+}
 
 const QuantInfo *quant_info(QuantFormat format) {
     BUG_IF((unsigned)format >= NUM_QUANT_FORMATS, "no weight format %d", (int)format);

@@ -1,5 +1,5 @@
-// Storage formats of weight tensors: one table (quant.def) for block sizes, and per format the
-// planes a block splits into. A plane is a plain tensor [rows, blocks, plane shape...] of the
+// Storage formats of weight tensors: one table (quant.def) for block sizes and the planes a block
+// splits into. A plane is a plain tensor [rows, blocks, plane shape...] of the
 // plane's type, cut out of every block at a fixed byte offset (Q4_K and Q5_K: their 12 packed scale
 // bytes are first split into two i8 planes of 8, lossless). The arithmetic that turns planes into
 // numbers is IR text.
@@ -9,7 +9,7 @@
 #include "base/base.h"
 
 typedef enum QuantFormat {
-#define QUANT(id, name, gguf_type, block_elems, block_bytes) QUANT_##id,
+#define QUANT(id, name, gguf_type, block_elems, block_bytes, ...) QUANT_##id,
 #include "abi/quant.def"
 #undef QUANT
     NUM_QUANT_FORMATS
@@ -33,10 +33,16 @@ typedef struct QuantInfo {
     uint32_t block_elems, block_bytes;
     uint32_t num_planes; // 1 for plain floats: suffix "", block of one element, rank 0
     QuantPlane planes[QUANT_MAX_PLANES];
-    const char *decode_ir; // level-1 IR text, see quant_decode_ir; NULL for plain floats
 } QuantInfo;
 
 const QuantInfo *quant_info(QuantFormat format);
+// Is it a block format, whose planes a text decodes? The others are plain floats.
+static inline bool quant_is_block(const QuantInfo *info) {
+    return info->block_elems > 1;
+}
+// The function that decodes it, level-1 IR with ${N} rows of ${KB} blocks, ${K} elements; NULL for
+// plain floats.
+const char *quant_decode_ir(const QuantInfo *info);
 bool quant_find(const char *name, QuantFormat *out_format);
 bool quant_find_gguf_type(uint32_t gguf_type, QuantFormat *out_format);
 

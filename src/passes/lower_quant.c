@@ -80,7 +80,7 @@ static void fill_template(const char *text, int64_t rows, int64_t blocks, int64_
 }
 
 void lower_quant_decode_text(const QuantInfo *info, int64_t rows, int64_t elems, StrBuf *out) {
-    fill_template(info->decode_ir, rows, elems / info->block_elems, elems, out);
+    fill_template(quant_decode_ir(info), rows, elems / info->block_elems, elems, out);
 }
 
 // The decoding function of a format for a weight of this shape, parsed into m (unlinked).
@@ -148,7 +148,7 @@ static Status lower_arg(IrModule *m, IrOp *func, uint32_t arg, DiagSink *sink) {
     const IrAttr *param = ir_func_arg_attr(func, arg, "ingot.param");
     QuantFormat format;
     const IrType *type = weight->type;
-    if (!quant_find(quant->str, &format) || !quant_info(format)->decode_ir ||
+    if (!quant_find(quant->str, &format) || !quant_is_block(quant_info(format)) ||
         type->kind != IR_TYPE_TENSOR || type->rank != 2 || !ir_type_is_static(type) ||
         type->shape[1] % quant_info(format)->block_elems != 0)
         return diag_error(sink, DIAG_P0005, ir_loc_span(func->loc),

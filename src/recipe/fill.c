@@ -55,7 +55,7 @@ Status fill_put_args(const FillEnv *env, const DocNode *names, StrBuf *out) {
         is_first = false;
         fill_put_tensor_type(tensor, out);
         const QuantInfo *info = quant_info(tensor->format);
-        if (info->decode_ir) strbuf_printf(out, " {ingot.quant = \"%s\"}", info->name);
+        if (quant_is_block(info)) strbuf_printf(out, " {ingot.quant = \"%s\"}", info->name);
     }
     return STATUS_OK;
 }

@@ -277,7 +277,7 @@ static void put_weight_arg(Importer *im, const GgufTensor *tensor) {
     strbuf_puts(&im->text, " {ingot.param = ");
     strbuf_put_json_string(&im->text, tensor->name, strlen(tensor->name));
     const QuantInfo *info = quant_info(tensor->format);
-    if (info->decode_ir) strbuf_printf(&im->text, ", ingot.quant = \"%s\"", info->name);
+    if (quant_is_block(info)) strbuf_printf(&im->text, ", ingot.quant = \"%s\"", info->name);
     strbuf_puts(&im->text, "}");
 }
 

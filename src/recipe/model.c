@@ -341,7 +341,7 @@ static Status check_keys(Model *model) {
 
 const char *model_tensor_elem(const GgufTensor *tensor) {
     const QuantInfo *info = quant_info(tensor->format);
-    return info->decode_ir ? "f32" : info->planes[0].elem;
+    return quant_is_block(info) ? "f32" : info->planes[0].elem;
 }
 
 static void put_shape(StrBuf *out, const uint64_t *dims, uint32_t num_dims) {

@@ -125,7 +125,7 @@ static void interpret(QuantFormat format, const uint8_t *blocks, float *out, Dia
     StrBuf text = {0}, name = {0};
     IrModule *m = NULL;
     IrInterpValue args[QUANT_MAX_PLANES] = {0}, result = {0};
-    fill(info->decode_ir, info, &text);
+    fill(quant_decode_ir(info), info, &text);
     strbuf_printf(&name, "dequant_%s", info->name);
     assert_int_equal(ir_parse(text.data, text.len, info->name, sink, &m), STATUS_OK);
     assert_int_equal(ir_verify(m, &(IrVerifyOptions){.level = 1}, sink), STATUS_OK);
@@ -162,7 +162,7 @@ static void test_decoding(void **state) {
     diag_sink_init(&sink);
     for (int f = 0; f < NUM_QUANT_FORMATS; f++) {
         const QuantInfo *info = quant_info((QuantFormat)f);
-        if (!info->decode_ir) continue;
+        if (!quant_is_block(info)) continue;
         for (int b = 0; b < ROWS * BLOCKS; b++) {
             random_block(info, blocks + (size_t)b * info->block_bytes);
             decode_block((QuantFormat)f, blocks + (size_t)b * info->block_bytes,
@@ -204,7 +204,7 @@ static void test_table(void **state) {
         const QuantInfo *info = quant_info((QuantFormat)f);
         assert_true(quant_find(info->name, &found) && found == (QuantFormat)f);
         assert_true(quant_find_gguf_type(info->gguf_type, &found) && found == (QuantFormat)f);
-        assert_true((info->decode_ir != NULL) == (info->block_elems > 1));
+        assert_true((quant_decode_ir(info) != NULL) == quant_is_block(info));
     }
     QuantFormat found;
     assert_false(quant_find("q9_9", &found));
