@@ -11,6 +11,7 @@ static uint32_t all_bits_below(uint32_t v) {
     return mask;
 }
 
+// UINT32_MAX stands for that and everything above.
 static uint32_t type_max(const IrType *t) {
     return t->kind == IR_TYPE_INT && t->width < 32 ? (1u << t->width) - 1 : UINT32_MAX;
 }
@@ -20,7 +21,11 @@ uint32_t decode_unsigned_max(const IrValue *value) {
     uint32_t limit = type_max(type);
     const IrOp *op = value->def_op;
     int64_t k;
-    if (ir_value_constant_int(value, &k)) return (uint32_t)k & limit;
+    bool is_wide = type->kind != IR_TYPE_INT || type->width > 32;
+    if (ir_value_constant_int(value, &k)) {
+        if (is_wide && (k < 0 || k > UINT32_MAX)) return UINT32_MAX;
+        return (uint32_t)k & limit;
+    }
     if (!op || type->kind != IR_TYPE_INT) return limit;
     switch (op->kind) {
     case IR_ARITH_ANDI:
@@ -31,6 +36,7 @@ uint32_t decode_unsigned_max(const IrValue *value) {
                               decode_unsigned_max(ir_op_operand(op, 1)));
     case IR_ARITH_SHRUI: {
         uint32_t max = decode_unsigned_max(ir_op_operand(op, 0));
+        if (is_wide && max == UINT32_MAX) return limit;
         return ir_value_constant_int(ir_op_operand(op, 1), &k) && k >= 0 && k < 32 ? max >> k : max;
     }
     case IR_ARITH_SHLI: {
