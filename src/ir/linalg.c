@@ -26,6 +26,7 @@ static const NamedOp named_ops[] = {
     {IR_LINALG_CONV_2D_NCHW_FCHW, "pppprrr", {"0 4 2+5 3+6", "1 4 5 6", "0 1 2 3"}},
     {IR_LINALG_CONV_2D_NGCHW_FGCHW, "ppppprrr", {"0 1 5 3+6 4+7", "2 1 5 6 7", "0 1 2 3 4"}},
     {IR_LINALG_POOLING_NHWC_MAX, "pppprr", {NHWC_POOLING}, IR_ARITH_MAXIMUMF, IR_ARITH_MAXSI},
+    {IR_LINALG_POOLING_NHWC_MIN, "pppprr", {NHWC_POOLING}, IR_ARITH_MINIMUMF, IR_ARITH_MINSI},
     {IR_LINALG_POOLING_NHWC_SUM, "pppprr", {NHWC_POOLING}, IR_ARITH_ADDF, IR_ARITH_ADDI},
 };
 

@@ -15,6 +15,7 @@ func.func private @u12(tensor<2x4x4x8xf32>)
 func.func private @u13(tensor<8x64xf32>)
 func.func private @v(tensor<8xf16>, tensor<8xi32>)
 func.func private @u15(tensor<8x64xf16>)
+func.func private @u16(tensor<1x4x4x3xf32>, tensor<1x4x4x3xi32>)
 func.func @f(%a: tensor<1x10x10x3xf16>, %w: tensor<3x3x3x8xf16>, %z: tensor<1x8x8x8xf32>, %dw: tensor<3x3x3xf16>, %dz: tensor<1x8x8x3xf32>,
  %na: tensor<1x3x10x10xf16>, %nw: tensor<8x3x3x3xf16>, %nz: tensor<1x8x8x8xf32>, %ga: tensor<1x2x3x10x10xf32>, %gw: tensor<4x2x3x3x3xf32>, %gz: tensor<1x2x4x8x8xf32>,
  %pa: tensor<1x8x8x3xf16>, %pz: tensor<1x4x4x3xf32>, %pw: tensor<2x2xf32>,
@@ -55,5 +56,8 @@ func.func @f(%a: tensor<1x10x10x3xf16>, %w: tensor<3x3x3x8xf16>, %z: tensor<1x8x
   call @v(%14#0, %14#1): (tensor<8xf16>, tensor<8xi32>) -> ()
   %15 = linalg.copy ins(%cf : tensor<8x64xf32>) outs(%ch : tensor<8x64xf16>) -> tensor<8x64xf16>
   call @u15(%15) : (tensor<8x64xf16>) -> ()
+  %16 = linalg.pooling_nhwc_min {dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>} ins(%pa, %pw : tensor<1x8x8x3xf16>, tensor<2x2xf32>) outs(%pz : tensor<1x4x4x3xf32>) -> tensor<1x4x4x3xf32>
+  %17 = linalg.pooling_nhwc_min {dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>} ins(%pi, %pw : tensor<1x8x8x3xi8>, tensor<2x2xf32>) outs(%piz : tensor<1x4x4x3xi32>) -> tensor<1x4x4x3xi32>
+  call @u16(%16, %17) : (tensor<1x4x4x3xf32>, tensor<1x4x4x3xi32>) -> ()
   return
 }

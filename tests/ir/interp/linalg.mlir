@@ -93,6 +93,9 @@ func.func @main() {
   %win = tensor.empty() : tensor<2x2xf32>
   %m = linalg.pooling_nhwc_max ins(%x, %win : tensor<1x3x3x1xf32>, tensor<2x2xf32>) outs(%z : tensor<1x2x2x1xf32>) -> tensor<1x2x2x1xf32>
   %s = linalg.pooling_nhwc_sum ins(%x, %win : tensor<1x3x3x1xf32>, tensor<2x2xf32>) outs(%z : tensor<1x2x2x1xf32>) -> tensor<1x2x2x1xf32>
+  %most = arith.constant 4.5 : f32
+  %zm = linalg.fill ins(%most : f32) outs(%e : tensor<1x2x2x1xf32>) -> tensor<1x2x2x1xf32>
+  %n = linalg.pooling_nhwc_min ins(%x, %win : tensor<1x3x3x1xf32>, tensor<2x2xf32>) outs(%zm : tensor<1x2x2x1xf32>) -> tensor<1x2x2x1xf32>
   %a1 = tensor.collapse_shape %a [[0, 1, 2, 3]] : tensor<1x2x2x1xf32> into tensor<4xf32>
   %b1 = tensor.collapse_shape %b [[0, 1, 2, 3]] : tensor<1x1x2x2xf32> into tensor<4xf32>
   %c1 = tensor.collapse_shape %c [[0, 1, 2, 3]] : tensor<1x2x2x1xf32> into tensor<4xf32>
@@ -108,6 +111,9 @@ func.func @main() {
   func.call @printMemrefF32(%u3) : (tensor<*xf32>) -> ()
   %u4 = tensor.cast %s1 : tensor<4xf32> to tensor<*xf32>
   func.call @printMemrefF32(%u4) : (tensor<*xf32>) -> ()
+  %n1 = tensor.collapse_shape %n [[0, 1, 2, 3]] : tensor<1x2x2x1xf32> into tensor<4xf32>
+  %u5 = tensor.cast %n1 : tensor<4xf32> to tensor<*xf32>
+  func.call @printMemrefF32(%u5) : (tensor<*xf32>) -> ()
   return
 }
 // out: Unranked Memref base@ = 0x0 rank = 1 offset = 0 sizes = [4] strides = [1] data =
@@ -120,6 +126,8 @@ func.func @main() {
 // out: [5,  6,  8,  9]
 // out: Unranked Memref base@ = 0x0 rank = 1 offset = 0 sizes = [4] strides = [1] data =
 // out: [12,  16,  24,  28]
+// out: Unranked Memref base@ = 0x0 rank = 1 offset = 0 sizes = [4] strides = [1] data =
+// out: [1,  2,  4,  4.5]
 // -----
 // pack with padding and a permutation of the outer dimensions, and back
 // no-oracle: stock MLIR cannot bufferize linalg.pack
