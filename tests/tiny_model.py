@@ -12,8 +12,9 @@ import struct
 FORMATS = {
     "F32": (0, 1, 4), "F16": (1, 1, 2), "BF16": (30, 1, 2), "Q8_0": (8, 32, 34), "Q4_0": (2, 32, 18),
     "Q4_1": (3, 32, 20), "Q5_0": (6, 32, 22), "Q5_1": (7, 32, 24), "Q4_K": (12, 256, 144),
-    "Q5_K": (13, 256, 176), "Q6_K": (14, 256, 210),
+    "Q5_K": (13, 256, 176), "Q6_K": (14, 256, 210), "IQ4_NL": (20, 32, 18),
 }
+IQ4_LEVELS = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
 # How a family differs from the first. halves: elements i and i + d/2 of a head turn together, else 2i and
 # 2i + 1; bias: of q, k, v; head_norm: of each head of q and k; post_norm: of both halves of a layer; gelu:
 # its tanh form, else SiLU; whole_norm: all heads normed together; pre_norm false: no norms in front; scaled: embeddings times sqrt(dim); window: every `pattern`th layer sees all and
@@ -68,6 +69,8 @@ def random_block(rng, name, std):
         return half(scale / 74) + codes(32)
     if name == "Q4_0":
         return half(scale / 4.6) + codes(16)
+    if name == "IQ4_NL":  # its levels have a standard deviation of 69.6
+        return half(scale / 69.6) + codes(16)
     if name == "Q4_1":
         return half(scale / 4.6) + half(-7.5 * scale / 4.6) + codes(16)
     if name == "Q5_0":
@@ -94,6 +97,9 @@ def decode_block(name, data, at):
     if name == "Q8_0":
         d = from_half(data, at)
         return [d * q for q in struct.unpack_from("32b", data, at + 2)]
+    if name == "IQ4_NL":
+        d, nibbles = from_half(data, at), data[at + 2:at + 18]
+        return [d * IQ4_LEVELS[q & 15] for q in nibbles] + [d * IQ4_LEVELS[q >> 4] for q in nibbles]
     if name in ("Q4_0", "Q4_1"):
         d, low = from_half(data, at), 4 if name == "Q4_1" else 2
         m = from_half(data, at + 2) if name == "Q4_1" else -8 * d

@@ -547,6 +547,8 @@ MODEL_TEST(q5_1_int8, .model = {SMALL, .matrix_format = QUANT_Q5_1}, .activation
 MODEL_TEST(q4_k_int8, .model = {WIDE, .matrix_format = QUANT_Q4_K}, .activations = "int8")
 MODEL_TEST(q5_k_int8, .model = {WIDE, .matrix_format = QUANT_Q5_K}, .activations = "int8")
 MODEL_TEST(q6_k_int8, .model = {WIDE, .matrix_format = QUANT_Q6_K}, .activations = "int8")
+MODEL_TEST(iq4_nl, .model = {SMALL, .matrix_format = QUANT_IQ4_NL})
+MODEL_TEST(iq4_nl_int8, .model = {SMALL, .matrix_format = QUANT_IQ4_NL}, .activations = "int8")
 // Rows that do not fill the last tile of 16.
 MODEL_TEST(odd_rows,
            .model = {.num_heads = 4, .embd = 64, .ffn = 88, .num_kv_heads = 2, .vocab = 277})
@@ -576,6 +578,8 @@ int main(void) {
         cmocka_unit_test(test_q4_k_int8),
         cmocka_unit_test(test_q5_k_int8),
         cmocka_unit_test(test_q6_k_int8),
+        cmocka_unit_test(test_iq4_nl),
+        cmocka_unit_test(test_iq4_nl_int8),
         cmocka_unit_test(test_one_kv_head),
         cmocka_unit_test(test_all_kv_heads_halves),
         cmocka_unit_test(test_odd_rows),

@@ -36,6 +36,9 @@ static int nibble(const uint8_t *q, int i, bool is_high) {
     return is_high ? q[i] >> 4 : q[i] & 15;
 }
 
+static const int8_t levels[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                  1,    13,   25,  38,  53,  69,  89,  113};
+
 static void decode_small(QuantFormat format, const uint8_t *b, float *out) {
     float d = half_at(b, 0), m = half_at(b, 2);
     uint32_t qh = 0;
@@ -49,6 +52,7 @@ static void decode_small(QuantFormat format, const uint8_t *b, float *out) {
         case QUANT_Q4_1: out[i] = (float)nibble(b + 4, i % 16, i >= 16) * d + m; break;
         case QUANT_Q5_0: out[i] = (float)((nibble(b + 6, i % 16, i >= 16) | fifth) - 16) * d; break;
         case QUANT_Q5_1: out[i] = (float)(nibble(b + 8, i % 16, i >= 16) | fifth) * d + m; break;
+        case QUANT_IQ4_NL: out[i] = (float)levels[nibble(b + 2, i % 16, i >= 16)] * d; break;
         default: fail_msg("not a small format");
         }
     }
