@@ -26,6 +26,7 @@ FAMILIES = {
     "qwen3": {"halves": True, "head_norm": True},
     "olmo2": {"halves": True, "head_norm": True, "whole_norm": True, "pre_norm": False, "post_norm": True,
               "window": 12, "pattern": 4, "is_pattern_listed": True},
+    "gemma": {"halves": True, "gelu": True, "scaled": True},
     "gemma3": {"halves": True, "head_norm": True, "post_norm": True, "gelu": True, "scaled": True,
                "window": 12, "pattern": 6, "rope_base": 1e6},
 }

@@ -15,7 +15,7 @@ from tiny_model import FAMILIES, make_model
 PROMPTS = {"short": [4, 40, 200], "longer": [7, 100, 101, 3, 258, 90, 91, 92, 93, 94, 40, 41],
            "beyond": [(i * 37 + 11) % 250 for i in range(37)]}
 # A head is larger than dim / heads where the family says its size.
-SHAPES = {"qwen3": {"head_dim": 32}, "olmo2": {"layers": 3, "pattern": 2},
+SHAPES = {"gemma": {"head_dim": 32, "kv_heads": 1}, "qwen3": {"head_dim": 32}, "olmo2": {"layers": 3, "pattern": 2},
           "gemma3": {"head_dim": 32, "kv_heads": 1, "layers": 3, "pattern": 3}}
 
 
