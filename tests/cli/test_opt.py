@@ -42,6 +42,74 @@ def check_runs_the_interpreter():
     expect(b"nothing" in done.stderr, done.stderr)
 
 
+TWICE = """#id = affine_map<(i) -> (i)>
+func.func @f(%x: tensor<64xf32>, %y: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) {
+FIRST
+SECOND
+  return %p, %q, %y : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>
+}
+"""
+ONE = """  %zR = arith.constant 1.0 : f32
+  %eR = tensor.empty() : tensor<64xf32>
+  %R = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%A, %B : tensor<64xf32>, tensor<64xf32>) outs(%eR : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = math.exp %L : f32
+    %1 = arith.addf %0, %zR : f32
+    %2 = arith.mulf %1, %b : f32
+    linalg.yield %2 : f32
+  } -> tensor<64xf32>
+"""
+
+
+MERGE = "--pipeline=inline-functions,canonicalize,merge-equal"
+
+
+def twice(*second):
+    """What merge-equal leaves of x, y combined by an op and of second combined by another."""
+    ops = []
+    for name, values in (("p", "xya"), ("q", second)):
+        text = ONE.replace("R", name)
+        for mark, value in zip("ABL", values):
+            text = text.replace("%" + mark, "%" + value)
+        ops.append(text)
+    return TWICE.replace("FIRST", ops[0]).replace("SECOND", ops[1])
+
+
+def check_equal_ops_are_merged():
+    """Equal operands, bodies and constants make one op; anything else stays as it is."""
+    for second, left in (("xya", 1), ("yxa", 2), ("xxa", 2), ("xyb", 2)):
+        text = run_well("opt", MERGE, stdin=twice(*second).encode())
+        expect(text.count(b"math.exp") == left, f"{second}: {text.decode()}")
+    dumped = run("opt", MERGE, "--verify-each", stdin=twice(*"xya").encode())
+    expect_exit(dumped, 0)
+    other = twice(*"xya").replace("%zq = arith.constant 1.0", "%zq = arith.constant 2.0")
+    text = run_well("opt", MERGE, stdin=other.encode())
+    expect(text.count(b"math.exp") == 2, text)
+
+
+PRODUCTS = """#id = affine_map<(i, j) -> (i, j)>
+func.func @f(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>, %z: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %p = linalg.matmul ins(%x, %y : tensor<64x64xf32>, tensor<64x64xf32>) outs(%z : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %q = linalg.matmul ins(%x, %y : tensor<64x64xf32>, tensor<64x64xf32>) outs(%z : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %r = linalg.matmul ins(%p, %q : tensor<64x64xf32>, tensor<64x64xf32>) outs(%z : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+"""
+
+
+def check_merging_saves_what_disabling_costs():
+    with scratch() as folder:
+        path = os.path.join(folder, "twice.mlir")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(PRODUCTS)
+        cost = json.loads(run_well("compile", path, "--target=host", "--dry-run", "--json",
+                                   "--disable-pass=merge-equal"))["disabled"]
+        for key in ("buffer_bytes", "moved_bytes", "predicted_ns"):
+            expect(cost["without"][key] > cost["all_passes"][key], cost)
+        return f"{cost['all_passes']['moved_bytes']} bytes moved instead of {cost['without']['moved_bytes']}"
+
+
 ADD_ONTO = b"""func.func private @soft(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?x4xf32>
