@@ -66,71 +66,8 @@ static void raise_extract(IrModule *m, IrOp *extract, const DecodedPlanes *plane
                contraction_decode(&b, ir_op_result(code, 0), planes->zero, values[0], values[1]));
 }
 
-// ---- weights decoded twice (a tied embedding: as table and as head) share their planes
-
-typedef struct Raised {
-    const IrOp *generic;
-    DecodedPlanes planes;
-} Raised;
-
-typedef struct RaisedSet {
-    Raised items[256];
-    uint32_t count;
-} RaisedSet;
-
-static uint32_t op_number(const IrOp *op) {
-    uint32_t n = 0;
-    while ((op = op->prev)) n++;
-    return n;
-}
-
-// Do two values, in the bodies a and b, mean the same: equal places, or one value from outside?
-static bool is_same_value(const IrValue *x, const IrBlock *a, const IrValue *y, const IrBlock *b) {
-    if (!x->def_op || !y->def_op) {
-        bool both_args = !x->def_op && !y->def_op && x->def_block == a && y->def_block == b;
-        return x == y || (both_args && x->number == y->number);
-    }
-    if (x->def_op->block == a && y->def_op->block == b)
-        return x->number == y->number && op_number(x->def_op) == op_number(y->def_op);
-    const IrAttr *constant = ir_value_constant(x);
-    return x == y || (constant && constant == ir_value_constant(y));
-}
-
-static bool is_same_op(const IrOp *x, const IrBlock *a, const IrOp *y, const IrBlock *b) {
-    if (x->kind != y->kind || x->num_operands != y->num_operands || x->num_attrs != y->num_attrs)
-        return false;
-    for (uint32_t i = 0; i < x->num_attrs; i++)
-        if (x->attrs[i].name != y->attrs[i].name || x->attrs[i].attr != y->attrs[i].attr)
-            return false;
-    for (uint32_t i = 0; i < x->num_operands; i++)
-        if (!is_same_value(ir_op_operand(x, i), a, ir_op_operand(y, i), b)) return false;
-    return true;
-}
-
-// Equal decoding ops of equal planes (their outs are undefined and do not count).
-static bool is_same_decode(const IrOp *x, const IrOp *y) {
-    if (x->segments[0] != y->segments[0] || x->results[0].type != y->results[0].type) return false;
-    for (uint32_t i = 0; i < x->segments[0]; i++)
-        if (ir_op_operand(x, i) != ir_op_operand(y, i)) return false;
-    if (ir_op_attr(x, "indexing_maps") != ir_op_attr(y, "indexing_maps")) return false;
-    const IrBlock *a = ir_op_block(x, 0), *b = ir_op_block(y, 0);
-    const IrOp *p = a->first, *q = b->first;
-    for (; p && q; p = p->next, q = q->next)
-        if (!is_same_op(p, a, q, b)) return false;
-    return !p && !q;
-}
-
-static DecodedPlanes planes_of(IrModule *m, const Decode *decode, RaisedSet *set) {
-    for (uint32_t i = 0; i < set->count; i++)
-        if (is_same_decode(set->items[i].generic, decode->generic)) return set->items[i].planes;
-    DecodedPlanes planes = decode_split(m, decode);
-    if (set->count < ARRAY_LEN(set->items))
-        set->items[set->count++] = (Raised){decode->generic, planes};
-    return planes;
-}
-
 // All uses of a decoded weight (the collapsed result of its decoding op).
-static void raise_weight(IrModule *m, IrOp *generic, RaisedSet *set) {
+static void raise_weight(IrModule *m, IrOp *generic) {
     IrBlock *body = ir_op_block(generic, 0);
     Decode decode;
     if (!decode_read(m, generic, ir_op_operand(ir_block_terminator(body), 0), &decode)) return;
@@ -138,7 +75,7 @@ static void raise_weight(IrModule *m, IrOp *generic, RaisedSet *set) {
     if (ir_value_has_one_use(weight) && weight->first_use->owner->kind == IR_TENSOR_COLLAPSE_SHAPE)
         weight = ir_op_result(weight->first_use->owner, 0);
     if (weight->type->rank != 2) return;
-    DecodedPlanes planes = planes_of(m, &decode, set);
+    DecodedPlanes planes = decode_split(m, &decode);
     FOR_EACH_USE_SAFE(use, weight) {
         IrOp *op = use->owner;
         if (op->kind == IR_TENSOR_EXTRACT)
@@ -161,10 +98,8 @@ Status pass_raise_patterns(IrModule *m, DiagSink *sink) {
     FOR_EACH_OP(func, ir_module_body(m)) {
         IrBlock *body = func->kind == IR_FUNC_FUNC ? ir_func_body(func) : NULL;
         if (!body || ir_op_attr(func, "ingot.composite")) continue;
-        RaisedSet *set = arena_alloc(&m->arena, 1, sizeof *set);
         FOR_EACH_OP_SAFE(op, body)
-        if (op->kind == IR_LINALG_GENERIC && ir_op_attr(op, "ingot.dequant"))
-            raise_weight(m, op, set);
+        if (op->kind == IR_LINALG_GENERIC && ir_op_attr(op, "ingot.dequant")) raise_weight(m, op);
         FOR_EACH_OP_SAFE(op, body) {
             if (!is_weight_product(m, op) || !is_func_arg(ir_op_operand(op, 1), func)) continue;
             Builder b = build_before(m, op);
