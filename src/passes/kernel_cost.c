@@ -249,8 +249,9 @@ static bool has_regions(const IrBlock *block) {
 static void count_block(KernelCount *c, const IrBlock *block) {
     CostBlock b = {.times = kernel_block_times(c, block)};
     const IrOp *parent = ir_block_parent(block);
+    kernel_find_equal(c, block);
     FOR_EACH_OP(op, block) {
-        count_op(c, op, b.ops);
+        if (op->num_results != 1 || !c->leader[op->results[0].index]) count_op(c, op, b.ops);
         for (uint32_t r = 0; r < op->num_regions; r++)
             if (ir_op_block(op, r)) count_block(c, ir_op_block(op, r));
     }
@@ -286,6 +287,7 @@ void kernel_work_count(IrModule *m, const IrOp *kernel, const KernelUse *use,
     c.branch_times = base_alloc(2 * (size_t)MAX(m->num_ops, 1u), sizeof *c.branch_times);
     c.steered = base_alloc(MAX(m->num_ops, 1u), 1);
     c.way = base_alloc(MAX(m->num_values, 1u), sizeof *c.way);
+    c.leader = base_alloc(MAX(m->num_values, 1u), sizeof *c.leader);
     IrBlock *body = ir_func_body(kernel);
     for (uint32_t i = 0; i < body->num_args && i < KERNEL_MAX_ARGS; i++)
         if (use->scalars[i] != INT64_MIN) eval_set(&c.eval, body->args[i], use->scalars[i]);
@@ -301,4 +303,5 @@ void kernel_work_count(IrModule *m, const IrOp *kernel, const KernelUse *use,
     free(c.branch_times);
     free(c.steered);
     free(c.way);
+    free(c.leader);
 }

@@ -14,9 +14,13 @@ typedef struct KernelCount {
     double *branch_times;    // by twice the number of an scf.if, plus the branch
     uint8_t *steered;        // of a loop: 1 no loop inside depends on it, 2 one does
     double *way;             // by value number, scratch
+    const IrValue **leader;  // by value number: the equal value computed before; NULL: none
     uint32_t num_visits;
 } KernelCount;
 
+// Fills in leader for a block's own ops: pure ones, and loads with no write between, that have the
+// kind, attributes and (equal) operands of an earlier one. Compilers compute such once.
+void kernel_find_equal(KernelCount *c, const IrBlock *block);
 // How often a block runs in one call.
 double kernel_block_times(const KernelCount *c, const IrBlock *block);
 bool kernel_value_depends(const IrValue *v, const IrValue *on);
