@@ -102,6 +102,7 @@ static void put_kernels_json(JsonWriter *json, const CompileReport *report) {
         json_put_string(json, "name", report->kernels[i].name);
         json_put_string(json, "kind", report->kernels[i].kind);
         json_put_uint(json, "code_bytes", report->kernels[i].code_bytes);
+        json_put_uint(json, "scratch_bytes", report->kernels[i].scratch_bytes);
         json_end_object(json);
     }
     json_end_array(json);
@@ -174,9 +175,14 @@ static void put_text(const CompileReport *report) {
     memory_table_put_text(&memory, &out);
     put_entries(report, &out);
     strbuf_printf(&out, "\nkernels: %zu\n", report->num_kernels);
-    for (size_t i = 0; i < report->num_kernels; i++)
-        strbuf_printf(&out, "  %-40s %-28s %8" PRIu64 " bytes of code\n", report->kernels[i].name,
-                      report->kernels[i].kind, report->kernels[i].code_bytes);
+    for (size_t i = 0; i < report->num_kernels; i++) {
+        const CompileKernel *kernel = &report->kernels[i];
+        strbuf_printf(&out, "  %-40s %-28s %8" PRIu64 " bytes of code", kernel->name, kernel->kind,
+                      kernel->code_bytes);
+        if (kernel->scratch_bytes)
+            strbuf_printf(&out, ", %" PRIu64 " of scratch per worker", kernel->scratch_bytes);
+        strbuf_putc(&out, '\n');
+    }
     put_document(&out);
 }
 

@@ -122,6 +122,9 @@ static void put_access(View *v, const json_t *a) {
 static void put_kernel(View *v, const json_t *kernel) {
     strbuf_printf(&v->out, "  %-20s %-10s wanted %-10s got %s", text(kernel, "name"),
                   text(kernel, "kind"), text(kernel, "wanted"), text(kernel, "got"));
+    if (number(kernel, "scratch_bytes"))
+        strbuf_printf(&v->out, "; %" PRIu64 " bytes of scratch per worker",
+                      number(kernel, "scratch_bytes"));
     if (*text(kernel, "fallback"))
         strbuf_printf(&v->out, "; fallback: %s", text(kernel, "fallback"));
     const json_t *loops = json_object_get(kernel, "scalar_loops");

@@ -61,29 +61,32 @@ static bool writes_artifact(const Compilation *c) {
 
 // ---- inputs
 
+// Is IR text compiled, its own file or the subgraph of a recipe?
+static bool is_text(const Compilation *c) {
+    return !c->recipe || recipe_is_subgraph(c->recipe);
+}
+
 static Status open_inputs(Compilation *c) {
     const CompileOptions *o = c->options;
-    const char **inputs = c->pipeline.inputs;
+    const char **inputs = c->pipeline.inputs, *model = o->model_path;
     *inputs++ = o->recipe_path;
     if (o->resume_from) *inputs++ = o->resume_from;
     if (o->target_file) *inputs++ = o->target_file;
     if (o->tuning_path) *inputs++ = o->tuning_path;
-    if (module_text_is(o->recipe_path)) {
-        if (o->model_path) *inputs++ = o->model_path;
-        if (o->out_path) TRY(file_check_output(o->out_path, c->pipeline.inputs, c->sink));
-        return o->model_path ? gguf_open(o->model_path, c->sink, &c->gguf) : STATUS_OK;
+    if (!module_text_is(o->recipe_path)) {
+        TRY(recipe_load(o->recipe_path, c->sink, &c->recipe));
+        if (c->recipe->subgraph_path) *inputs++ = c->recipe->subgraph_path;
+        if (!model) model = c->recipe->model_path;
     }
-    TRY(recipe_load(o->recipe_path, c->sink, &c->recipe));
-    const char *model = o->model_path ? o->model_path : c->recipe->model_path;
-    if (!model) {
+    if (!model && !is_text(c)) {
         Status status = diag_error(c->sink, DIAG_P0009, (DiagSpan){.file = o->recipe_path},
                                    "the recipe names no model file");
         diag_write(c->sink, "model: FILE.gguf, or --model FILE.gguf");
         return status;
     }
-    *inputs++ = model;
+    if (model) *inputs++ = model;
     if (o->out_path) TRY(file_check_output(o->out_path, c->pipeline.inputs, c->sink));
-    return gguf_open(model, c->sink, &c->gguf);
+    return model ? gguf_open(model, c->sink, &c->gguf) : STATUS_OK;
 }
 
 // Machines no code is made for are planned, not compiled.
@@ -197,12 +200,14 @@ static Status import_or_resume(Compilation *c) {
     const char *dump = c->options->resume_from;
     if (dump) {
         TRY(pipeline_read_dump(dump, c->sink, &c->pipeline.m));
-        TRY(resume_check(c->pipeline.m, dump, c->recipe, c->gguf, c->sink));
-    } else if (!c->recipe) {
-        TRY(module_text_load(c->options->recipe_path, c->sink, &c->pipeline.m));
+        TRY(resume_check(c->pipeline.m, dump, is_text(c) ? NULL : c->recipe, c->gguf, c->sink));
+    } else if (is_text(c)) {
+        TRY(c->recipe ? module_text_of_recipe(c->recipe, c->sink, &c->pipeline.m)
+                      : module_text_load(c->options->recipe_path, c->sink, &c->pipeline.m));
         TRY(module_text_check_parameters(c->pipeline.m, c->gguf, c->sink));
-        pipeline_set_config(c->pipeline.m, "threads",
-                            MIN(cpu_usable_threads(), (uint32_t)PLAN_MAX_THREADS));
+        if (!c->recipe)
+            pipeline_set_config(c->pipeline.m, "threads",
+                                MIN(cpu_usable_threads(), (uint32_t)PLAN_MAX_THREADS));
     } else {
         TRY(import_model(c->recipe, c->gguf, c->sink, &c->pipeline.m));
         resume_mark(c->pipeline.m, c->recipe, c->gguf);
@@ -415,9 +420,9 @@ static uint32_t list_sections(Compilation *c, Section *sections, uint32_t *out_p
     uint32_t n = 0;
     n = add_section(sections, n, SECTION_MANIFEST, 0, c->manifest.data, c->manifest.len);
     n = add_section(sections, n, SECTION_STRINGS, 0, c->plan.strings.data, c->plan.strings.len);
-    if (c->recipe)
+    if (!is_text(c))
         n = add_section(sections, n, SECTION_TOKENIZER, 0, c->tokenizer.data, c->tokenizer.len);
-    if (c->recipe && tokenizer_chat_template(c->gguf, &template_text))
+    if (!is_text(c) && tokenizer_chat_template(c->gguf, &template_text))
         n = add_section(sections, n, SECTION_TEMPLATE, 0, template_text.data, template_text.len);
     *out_plan = n;
     n = add_section(sections, n, SECTION_PLAN, 0, NULL, plan_tables_layout(&c->plan.tables));
@@ -434,6 +439,7 @@ enum { PROCESS_BYTES = 4 << 20 };
 static PlanMemoryPart memory_line(Compilation *c, const char *name, uint64_t bytes,
                                   bool is_outside) {
     const SetByInputs inputs = {.recipe = c->recipe,
+                                .is_text = is_text(c),
                                 .recipe_path = c->options->recipe_path,
                                 .model_path = c->gguf ? gguf_path(c->gguf) : NULL,
                                 .has_threads_option = c->options->threads != 0,
@@ -558,6 +564,7 @@ static void fill_report(Compilation *c) {
         r->kernels[r->num_kernels++] =
             (CompileKernel){.name = arena_strdup(&r->arena, c->plan.kernel_names[k]),
                             .kind = arena_strdup(&r->arena, c->plan.kernel_kinds[k]),
+                            .scratch_bytes = c->plan.kernel_scratch_bytes[k],
                             .code_bytes = c->num_levels ? t->kernel_code[k].len_bytes : 0};
     for (uint64_t e = 0; e < t->num_entries; e++) {
         const PlanEntry *entry = &t->entries[e];
@@ -593,7 +600,7 @@ static Status compile_all(Compilation *c) {
     TRY(choose_target(c));
     TRY(import_or_resume(c));
     c->report->model_name = arena_strdup(&c->report->arena, model_name(c));
-    if (c->recipe) {
+    if (!is_text(c)) {
         TRY(tokenizer_import(c->gguf, c->sink, &c->tokenizer));
         TRY(tokenizer_check_chat_template(c->gguf, c->sink));
     }
@@ -618,6 +625,7 @@ static Status compile_all(Compilation *c) {
     ManifestInputs inputs = {.model_name = c->report->model_name,
                              .explain = c->report->explain,
                              .recipe_path = c->options->recipe_path,
+                             .subgraph_path = c->recipe ? c->recipe->subgraph_path : NULL,
                              .gguf = c->gguf,
                              .config = &c->config,
                              .levels = c->levels,

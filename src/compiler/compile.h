@@ -48,7 +48,8 @@ typedef struct CompileOptions {
 
 typedef struct CompileKernel {
     const char *name, *kind;
-    uint64_t code_bytes; // of the first level
+    uint64_t code_bytes;    // of the first level
+    uint64_t scratch_bytes; // of its intermediates, each worker its own
 } CompileKernel;
 
 typedef struct CompilePart {

@@ -377,6 +377,7 @@ void explain_kernels(IrModule *m, const char *level, Explain *e) {
         put_text(out, "wanted", primitive_wanted(func));
         put_text(out, "got", reason_text(func, "ingot.primitive"));
         put_text(out, "fallback", why);
+        put_number(out, "scratch_bytes", kernel_scratch_bytes(func));
         strbuf_puts(out, ",\"scalar_loops\":[");
         Scalar scalar = {.out = out};
         FOR_EACH_OP(op, ir_func_body(func)) ir_walk(op, put_scalar_loop, &scalar);

@@ -77,6 +77,7 @@ Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
     for (int i = 0; i < NUM_PASSES; i++)
         strbuf_printf(out, "%s\"%s\"", i ? "," : "", pass_info((PassId)i)->name);
     strbuf_printf(out, "],\"num_kernels\":%llu", (unsigned long long)in->num_kernels);
+    if (in->subgraph_path) TRY(put_file(out, "subgraph", in->subgraph_path, sink));
     if (in->target_file) TRY(put_file(out, "target_file", in->target_file, sink));
     if (in->tuning_path) TRY(put_file(out, "tuning", in->tuning_path, sink));
     strbuf_printf(out, ",\"predicted\":%s,\"explain\":%s}\n", in->predicted->data, in->explain);

@@ -8,16 +8,17 @@
 
 typedef struct ManifestInputs {
     const char *model_name;
-    const char *recipe_path; // or the module's
-    const char *explain;     // the object of explain.h
-    const Gguf *gguf;        // NULL without
+    const char *recipe_path;   // or the module's
+    const char *subgraph_path; // of IR text the recipe names; NULL: none
+    const char *explain;       // the object of explain.h
+    const Gguf *gguf;          // NULL without
     const PassConfig *config;
     const CpuLevel *levels;
     uint32_t num_levels;
     uint64_t num_kernels;
     const char *target_file, *tuning_path; // NULL: none
-    const StrBuf *predicted; // JSON
-    bool hashes_model;       // false: the model's hash is left out (dry run)
+    const StrBuf *predicted;               // JSON
+    bool hashes_model;                     // false: the model's hash is left out (dry run)
 } ManifestInputs;
 
 Status manifest_build(const ManifestInputs *inputs, DiagSink *sink, StrBuf *out_text) MUST_USE;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "compiler/pipeline.h"
 #include "ir/parse.h"
 #include "ir/print.h"
 #include "ir/verify.h"
@@ -110,22 +111,74 @@ static Status prepare(IrModule *m, const char *path, DiagSink *sink) {
     return status;
 }
 
-Status module_text_load(const char *path, DiagSink *sink, IrModule **out_module) {
-    enum { MAX_TEXT_BYTES = 256 << 20 };
-    char *text;
-    uint64_t len;
-    TRY(file_read(path, MAX_TEXT_BYTES, sink, &text, &len));
-    char *kept = arena_strndup(&sink->arena, text, len); // locations and diagnostics quote it
-    free(text);
+// text and path must stay valid as long as the sink: locations and diagnostics quote them.
+static Status parse(const char *text, size_t len, const char *path, DiagSink *sink,
+                    IrModule **out_module) {
     IrModule *m;
     IrParseOptions options = {.keeps_argument_names = true};
-    TRY(ir_parse_with(kept, len, path, &options, sink, &m));
+    TRY(ir_parse_with(text, len, path, &options, sink, &m));
     Status status = prepare(m, path, sink);
     if (status == STATUS_OK)
         *out_module = m;
     else
         ir_module_destroy(m);
     return status;
+}
+
+Status module_text_load(const char *path, DiagSink *sink, IrModule **out_module) {
+    enum { MAX_TEXT_BYTES = 256 << 20 };
+    char *text;
+    uint64_t len;
+    TRY(file_read(path, MAX_TEXT_BYTES, sink, &text, &len));
+    char *kept = arena_strndup(&sink->arena, text, len);
+    free(text);
+    return parse(kept, len, path, sink, out_module);
+}
+
+// ---- of a recipe
+
+// A block of lines in YAML keeps its lines: empty ones before it make the places those of the
+// recipe. In JSON the text stands on one line, and its places are those within the text.
+static Status parse_inline(const Recipe *recipe, DiagSink *sink, IrModule **out_module) {
+    StrBuf text = {0};
+    const char *path = recipe->path;
+    if (str_has_suffix(path, ".json"))
+        path = arena_printf(&sink->arena, "%s:subgraph.text", path);
+    else
+        for (uint32_t i = 0; i < recipe->spans[RECIPE_SUBGRAPH_TEXT].line; i++)
+            strbuf_putc(&text, '\n');
+    strbuf_puts(&text, recipe->subgraph_text);
+    const char *kept = arena_strndup(&sink->arena, text.data, text.len);
+    size_t len = text.len;
+    strbuf_deinit(&text);
+    return parse(kept, len, arena_strdup(&sink->arena, path), sink, out_module);
+}
+
+// Rules with their lines, under the recipe's name alone: equal recipes, equal modules.
+static void set_rules(IrModule *m, const Recipe *recipe) {
+    const char *slash = strrchr(recipe->path, '/'), *name = slash ? slash + 1 : recipe->path;
+    const IrAttr *rules[RECIPE_MAX_RULES];
+    for (uint32_t i = 0; i < recipe->num_rules; i++) {
+        const RecipeRule *rule = &recipe->rules[i];
+        const char *at = arena_printf(&m->arena, "%s:%u", name, rule->span.line);
+        IrNamedAttr entries[] = {{ir_intern(m, "at"), ir_attr_string(m, at)},
+                                 {ir_intern(m, "mode"), ir_attr_string(m, rule->mode)},
+                                 {ir_intern(m, "pattern"), ir_attr_string(m, rule->pattern)}};
+        rules[i] = ir_attr_dict(m, ARRAY_LEN(entries), entries);
+    }
+    if (recipe->num_rules)
+        ir_op_set_attr(m, m->op, "ingot.rules", ir_attr_array(m, recipe->num_rules, rules));
+}
+
+Status module_text_of_recipe(const Recipe *recipe, DiagSink *sink, IrModule **out_module) {
+    IrModule *m = NULL;
+    TRY(recipe->subgraph_path ? module_text_load(recipe->subgraph_path, sink, &m)
+                              : parse_inline(recipe, sink, &m));
+    set_rules(m, recipe);
+    pipeline_set_config(m, "threads", recipe->target.threads);
+    if (recipe->max_scratch_bytes) pipeline_set_config(m, "max_scratch", recipe->max_scratch_bytes);
+    *out_module = m;
+    return STATUS_OK;
 }
 
 // ---- parameters

@@ -1,9 +1,10 @@
-// IR text in place of a recipe: a level-1 module whose public functions become the entries of an
-// artifact.
+// IR text in place of a recipe, or held by one: a level-1 module whose public functions become the
+// entries of an artifact.
 #ifndef INGOT_COMPILER_MODULE_TEXT_H
 #define INGOT_COMPILER_MODULE_TEXT_H
 
 #include "ir/ir.h"
+#include "recipe/recipe.h"
 #include "weights/gguf.h"
 
 // Is the file IR text, by its name?
@@ -11,6 +12,8 @@ bool module_text_is(const char *path);
 // Reads and verifies the module; arguments and results of public functions get their names
 // (ingot.name: the name in the text, else argN and resultN).
 Status module_text_load(const char *path, DiagSink *sink, IrModule **out_module) MUST_USE;
+// The same of a recipe's subgraph; the module carries the recipe's settings and fusion rules.
+Status module_text_of_recipe(const Recipe *recipe, DiagSink *sink, IrModule **out_module) MUST_USE;
 
 // What callers call argument or result i of a function.
 const char *module_text_argument_name(IrModule *m, const IrOp *func, uint32_t i);

@@ -11,9 +11,9 @@ typedef struct Pipeline {
     const char *level_name; // appended to the names of dumps where several levels are compiled
     uint32_t num_run;       // passes run so far: the number of the next dump
     uint32_t num_threads;
-    uint64_t disabled; // bits 1 << PassId
-    const char *inputs[6]; // files read, ended by NULL: never overwritten by a dump or the artifact
-    Validator *validator; // NULL: passes are not validated
+    uint64_t disabled;     // bits 1 << PassId
+    const char *inputs[7]; // files read, ended by NULL: never overwritten by a dump or the artifact
+    Validator *validator;  // NULL: passes are not validated
 } Pipeline;
 
 // Are the passes of dump_before and dump_after known, and is there a directory to write to?

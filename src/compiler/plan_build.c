@@ -8,6 +8,7 @@
 #include "abi/kernel_abi.h"
 #include "abi/plan_size.h"
 #include "ir/print.h"
+#include "passes/primitive.h"
 
 #define PUSH(array, count, capacity, value)                                                        \
     do {                                                                                           \
@@ -452,6 +453,9 @@ static void keep_tables(Reader *r) {
     KEEP(ports, r->ports, r->num_ports);
     build->kernel_names = arena_memdup(&build->arena, r->names, r->num_kernels, sizeof *r->names);
     build->kernel_kinds = arena_memdup(&build->arena, r->kinds, r->num_kernels, sizeof *r->kinds);
+    build->kernel_scratch_bytes = ARENA_ARRAY(&build->arena, uint64_t, r->num_kernels);
+    for (size_t k = 0; k < r->num_kernels; k++)
+        build->kernel_scratch_bytes[k] = kernel_scratch_bytes(ir_symbol_find(r->m, r->names[k]));
 }
 
 static uint32_t vocabulary(IrModule *m) {

@@ -14,6 +14,7 @@ typedef struct PlanBuild {
     PlanTables tables;         // levels and kernel_code are filled by the caller
     const char **kernel_names; // by kernel number; symbols of the module
     const char **kernel_kinds;
+    uint64_t *kernel_scratch_bytes; // what a worker keeps of its intermediates
 } PlanBuild;
 
 // Strings are shared: equal texts have one offset.

@@ -46,13 +46,18 @@ static void put_key(const SetByInputs *in, RecipeKey key, const char *separator,
     // Else it follows from others, which are named.
 }
 
-// Of a module compiled from text: the module, and the machine where no option takes its place.
+// Of IR text: its file, and the machine where neither an option nor a recipe takes its place.
 static void put_text_reason(const SetByInputs *in, const char *part, StrBuf *out) {
+    bool is_code = str_equal(part, "code");
+    bool has_option = is_code ? in->has_cpu_option : in->has_threads_option;
     strbuf_puts(out, base_name(in->recipe_path));
-    if (str_equal(part, "scratch") || str_equal(part, "run time"))
-        strbuf_puts(out, in->has_threads_option ? ", --threads" : ", threads of this machine");
-    if (str_equal(part, "code"))
-        strbuf_puts(out, in->has_cpu_option ? ", --cpu" : ", CPU level of this machine");
+    if (!is_code && !str_equal(part, "scratch") && !str_equal(part, "run time")) return;
+    if (in->recipe)
+        put_key(in, is_code ? RECIPE_TARGET_CPU : RECIPE_TARGET_THREADS, ", ", out);
+    else if (has_option)
+        strbuf_puts(out, is_code ? ", --cpu" : ", --threads");
+    else
+        strbuf_puts(out, is_code ? ", CPU level of this machine" : ", threads of this machine");
 }
 
 void set_by_put(const SetByInputs *in, const char *part, StrBuf *out) {
@@ -60,7 +65,7 @@ void set_by_put(const SetByInputs *in, const char *part, StrBuf *out) {
         strbuf_puts(out, "measured: C library; stacks; heap");
         return;
     }
-    if (!in->recipe) {
+    if (in->is_text) {
         put_text_reason(in, part, out);
         return;
     }

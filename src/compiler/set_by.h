@@ -7,7 +7,8 @@
 #include "recipe/recipe.h"
 
 typedef struct SetByInputs {
-    const Recipe *recipe; // NULL: a module of IR text, named by recipe_path; no model
+    const Recipe *recipe; // NULL: a module of IR text, named by recipe_path
+    bool is_text;         // IR text, its own or the recipe's subgraph: no language model
     const char *recipe_path, *model_path; // named without their folders: artifacts are the same
                                           // wherever they are compiled
     bool has_threads_option, has_cpu_option;

@@ -77,7 +77,10 @@ Status pass_config_read(const IrModule *m, DiagSink *sink, PassConfig *out_confi
     if (!read_int(config, "threads", 1, PLAN_MAX_THREADS, &threads))
         return bad_entry(m, sink, "threads", "threads = N : i64, 1 to 256");
     c.threads = (uint32_t)threads;
-    if (config->num_entries > 1) TRY(read_model(m, config, sink, &c));
+    bool has_bound = ir_attr_dict_find(config, "max_scratch") != NULL;
+    if (has_bound && !read_int(config, "max_scratch", 64, 256 << 10, &c.max_scratch_bytes))
+        return bad_entry(m, sink, "max_scratch", "max_scratch = N : i64, 64 to 262144");
+    if (config->num_entries > 1 + (size_t)has_bound) TRY(read_model(m, config, sink, &c));
     *out_config = c;
     return STATUS_OK;
 }

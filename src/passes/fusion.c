@@ -119,9 +119,26 @@ static bool is_elementwise(const IrOp *op) {
     return true;
 }
 
-// A row's maximum on the way to a softmax; a maximum of magnitudes belongs to a quantisation.
-static bool is_softmax(const IrOp *op) {
-    if (op->kind == IR_LINALG_SOFTMAX) return true;
+// The x of exp(x - m), where m is one number for a row of x: a softmax begins so. NULL: op is no
+// such exponential.
+static const IrValue *exponent_of(IrModule *m, const IrOp *op) {
+    if (op->kind != IR_LINALG_GENERIC) return NULL;
+    const IrBlock *body = ir_op_block(op, 0);
+    FOR_EACH_OP(inner, body) {
+        const IrOp *sub = inner->kind == IR_MATH_EXP ? ir_op_operand(inner, 0)->def_op : NULL;
+        if (!sub || sub->kind != IR_ARITH_SUBF) continue;
+        const IrValue *x = ir_op_operand(sub, 0), *most = ir_op_operand(sub, 1);
+        if (most->def_block != body || x->def_block != body) continue;
+        const IrAffineMap *map = ir_linalg_map(m, op, most->number);
+        if (map->num_results < map->num_dims) return ir_op_operand(op, x->number);
+    }
+    return NULL;
+}
+
+// A row's maximum on the way to a softmax, or its exponentials; a maximum of magnitudes belongs to
+// a quantisation.
+static bool is_softmax(IrModule *m, const IrOp *op) {
+    if (op->kind == IR_LINALG_SOFTMAX || exponent_of(m, op)) return true;
     bool is_max = body_has(op, IR_ARITH_MAXIMUMF) || body_has(op, IR_ARITH_MAXNUMF);
     return has_reduction(op) && is_max && !body_has(op, IR_MATH_ABSF);
 }
@@ -165,18 +182,27 @@ static bool reads_in_place(IrModule *m, const IrOp *consumer) {
     return true;
 }
 
+// The rest of a softmax over a product: the sum of its exponentials, and the division by it.
+static bool ends_softmax(IrModule *m, const IrOp *producer, const IrOp *consumer) {
+    const IrValue *x = exponent_of(m, producer);
+    const IrOp *maker = x ? fusion_maker(x) : NULL;
+    return maker && is_product(maker) &&
+           (has_reduction(consumer) || body_has(consumer, IR_ARITH_DIVF));
+}
+
 FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *consumer) {
     if (ir_op_attr(producer, "ingot.composite") || ir_op_attr(consumer, "ingot.composite"))
         return NUM_FUSION_PATTERNS;
     if (is_product(producer)) {
         if (contraction_is(producer, "dot")) return NUM_FUSION_PATTERNS; // half of a product
-        if (is_softmax(consumer)) return FUSION_MATMUL_SOFTMAX;
+        if (is_softmax(m, consumer)) return FUSION_MATMUL_SOFTMAX;
         bool is_epilogue = is_elementwise(consumer) && reads_in_place(m, consumer);
         return is_epilogue ? epilogue_of(consumer) : NUM_FUSION_PATTERNS;
     }
     if (is_conv(producer))
         return is_elementwise(consumer) ? FUSION_CONV_RELU_BN : NUM_FUSION_PATTERNS;
     if (is_norm(producer) && is_quantisation(consumer)) return FUSION_NORM_QUANTIZE;
+    if (ends_softmax(m, producer, consumer)) return FUSION_MATMUL_SOFTMAX;
     bool are_elementwise = is_elementwise(producer) && is_elementwise(consumer);
     return are_elementwise ? FUSION_ELEMENTWISE : NUM_FUSION_PATTERNS;
 }
@@ -184,6 +210,8 @@ FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *c
 bool fusion_forbids(IrModule *m, const IrOp *producer, const IrOp *consumer) {
     if (!ir_op_attr(m->op, "ingot.rules")) return false;
     FusionPattern pattern = fusion_pattern_of(m, producer, consumer);
+    // The rule parts the product from the softmax, not the softmax.
+    if (pattern == FUSION_MATMUL_SOFTMAX && !is_product(producer)) return false;
     return pattern < NUM_FUSION_PATTERNS && fusion_rule(m, pattern).mode == FUSION_FORBID;
 }
 

@@ -25,6 +25,8 @@ const char *fusion_reason_name(FusionReason reason);
 const char *fusion_reason_meaning(FusionReason reason);
 const char *fusion_reason_remedy(FusionReason reason);
 
+enum { FUSION_MAX_SCRATCH_BYTES = 256 << 10 }; // what a kernel may keep per worker at the most
+
 typedef enum FusionMode {
     FUSION_ALLOW,
     FUSION_FORBID,

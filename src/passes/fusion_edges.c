@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "ir/print.h"
+#include "passes/entry.h"
 #include "passes/fusion.h"
+#include "passes/pass.h"
 
-// What a kernel may keep while it works on one unit; lowering refuses more (P0044).
-enum { MAX_SCRATCH_BYTES = 256 << 10, MAX_DEPTH = 8 };
+enum { MAX_DEPTH = 8 };
 
 static bool is_func(const IrOp *op) {
     return op->kind == IR_FUNC_FUNC && ir_func_body(op);
@@ -70,7 +71,10 @@ const char *fusion_loc_text(IrModule *m, const IrLoc *loc) {
     if (!loc) return "";
     switch (loc->kind) {
     case IR_LOC_NAME: return loc->str;
-    case IR_LOC_FILE: return arena_printf(&m->arena, "%s:%" PRIu32, loc->str, loc->line);
+    case IR_LOC_FILE: { // without its folder: artifacts are the same wherever they are compiled
+        const char *slash = strrchr(loc->str, '/');
+        return arena_printf(&m->arena, "%s:%" PRIu32, slash ? slash + 1 : loc->str, loc->line);
+    }
     default: break;
     }
     const char *best = "";
@@ -329,14 +333,55 @@ static void judge_rest(Judge *j, uint32_t result) {
                            ir_symbol_name(counts_as_one(e->consumer_func) ? e->consumer_func
                                                                           : e->producer_func)));
     uint64_t whole = bytes_of(j->stored->type);
-    if (is_whole && whole > MAX_SCRATCH_BYTES)
+    if (is_whole && whole > FUSION_MAX_SCRATCH_BYTES)
         blame(j, REASON_CAPACITY,
               arena_printf(&m->arena, "%" PRIu64 " bytes at once, a kernel's scratch is %d", whole,
-                           MAX_SCRATCH_BYTES));
+                           FUSION_MAX_SCRATCH_BYTES));
     if (e->pattern < NUM_FUSION_PATTERNS && fusion_rule(m, e->pattern).mode == FUSION_FORBID)
         blame(j, REASON_USER,
               arena_printf(&m->arena, "rule %s at %s", fusion_pattern_name(e->pattern),
                            fusion_rule(m, e->pattern).at));
+}
+
+// Of a module of IR text: a kernel that has as many tiles as the value has rows.
+static bool works_on_rows(const IrOp *kernel, const IrType *value) {
+    const IrAttr *tiles = ir_op_attr(kernel, "ingot.tiles");
+    const char *class = kernel_class(kernel);
+    if (!class || !str_equal(class, "whole") || !tiles || tiles->kind != IR_ATTR_MAP) return false;
+    const IrAffineExpr *count = tiles->map->results[0];
+    return value->rank > 0 && value->shape[0] > 1 && count->kind == IR_AFFINE_CONST &&
+           count->value == value->shape[0];
+}
+
+// Could both kernels be one that passes a row on? Sums, repeated reads and roundings then matter
+// not.
+static bool passes_rows(const Judge *j, const IrValue *read) {
+    const FusionEdge *e = j->edge;
+    if (!module_is_text(j->m) || !is_structured(e->consumer) ||
+        !works_on_rows(e->producer_func, j->stored->type) ||
+        !works_on_rows(e->consumer_func, j->stored->type))
+        return false;
+    for (uint32_t i = 0; i < e->consumer->num_operands; i++) {
+        if (ir_op_operand(e->consumer, i) != read) continue;
+        const IrAffineMap *map = ir_linalg_map(j->m, e->consumer, i);
+        uint32_t dim;
+        if (map->num_results == 0 || !ir_affine_is_dim(map->results[0], &dim) || dim != 0)
+            return false;
+    }
+    return true;
+}
+
+static void judge_rows(Judge *j) {
+    const IrAttr *need = ir_op_attr(j->edge->consumer_func, "ingot.capacity");
+    const IrAttr *config = ir_op_attr(j->m->op, "ingot.config");
+    const IrAttr *bound = ir_attr_dict_find(config, "max_scratch");
+    if (!need || need->kind != IR_ATTR_INT) return;
+    const char *limit = bound && bound->kind == IR_ATTR_INT
+                            ? arena_printf(&j->m->arena, "the recipe allows %" PRId64, bound->i)
+                            : "without a bound in the recipe 65536 are allowed";
+    blame(j, REASON_CAPACITY,
+          arena_printf(&j->m->arena, "one kernel would keep %" PRId64 " bytes per worker, %s",
+                       need->i, limit));
 }
 
 static void judge(IrModule *m, FusionEdge *e, const IrValue *stored, const End *from,
@@ -346,11 +391,15 @@ static void judge(IrModule *m, FusionEdge *e, const IrValue *stored, const End *
     if (from->crosses_call || to->crosses_call)
         blame(&j, REASON_CALL,
               arena_printf(&m->arena, "through @%s", ir_symbol_name(ir_call_callee(m, call))));
-    judge_multi_use(&j);
-    judge_reduction(&j);
-    judge_map(&j, to->value);
-    judge_views(&j, to->value);
-    judge_dtype(&j);
+    if (passes_rows(&j, to->value)) {
+        judge_rows(&j);
+    } else {
+        judge_multi_use(&j);
+        judge_reduction(&j);
+        judge_map(&j, to->value);
+        judge_views(&j, to->value);
+        judge_dtype(&j);
+    }
     judge_rest(&j, stored->number);
     if (e->reasons == 0)
         blame(&j, REASON_MAP,

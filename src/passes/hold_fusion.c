@@ -67,8 +67,18 @@ static Status refuse(IrModule *m, const FusionRule *rule, FusionPattern pattern,
     diag_report(sink, DIAG_ERROR, DIAG_P0061, rule_span(m, rule->at), "rule %s is required, but %s",
                 fusion_pattern_name(pattern), between);
     diag_evidence(sink, "%s%s%s", reason, *detail ? ": " : "", detail);
-    diag_write(sink, "mode: allow");
     return STATUS_NO;
+}
+
+// The bound that would have allowed it, where the bound is what is in the way.
+static void write_remedy(const FusionEdge *edge, FusionReason reason, DiagSink *sink) {
+    const IrAttr *need = ir_op_attr(edge->consumer_func, "ingot.capacity");
+    bool is_bound = reason == REASON_CAPACITY && need && need->kind == IR_ATTR_INT &&
+                    need->i <= FUSION_MAX_SCRATCH_BYTES;
+    if (is_bound)
+        diag_write(sink, "memory_optimization: {max_scratch_bytes: %lld}", (long long)need->i);
+    else
+        diag_write(sink, "mode: allow");
 }
 
 static const char *op_text(IrModule *m, const IrOp *op) {
@@ -86,10 +96,12 @@ static Status hold_rule(IrModule *m, const FusionEdges *edges, FusionPattern pat
         FusionNote note = fusion_note_get(m, i);
         if (note.pattern != pattern) continue;
         num_applied += note.is_applied;
-        if (!note.is_applied)
-            return refuse(m, &rule, pattern,
-                          arena_printf(&m->arena, "@%s: %s stay apart", note.where, note.what),
-                          note.reason, note.detail, sink);
+        if (note.is_applied) continue;
+        Status status = refuse(m, &rule, pattern,
+                               arena_printf(&m->arena, "@%s: %s stay apart", note.where, note.what),
+                               note.reason, note.detail, sink);
+        diag_write(sink, "mode: allow");
+        return status;
     }
     for (size_t i = 0; i < edges->num_items; i++) {
         const FusionEdge *e = &edges->items[i];
@@ -97,15 +109,20 @@ static Status hold_rule(IrModule *m, const FusionEdges *edges, FusionPattern pat
         num_applied += e->is_applied;
         if (e->is_applied) continue;
         FusionReason reason = fusion_edge_reason(e);
-        return refuse(m, &rule, pattern,
-                      arena_printf(&m->arena, "%s in @%s and %s in @%s stay apart",
-                                   op_text(m, e->producer), ir_symbol_name(e->producer_func),
-                                   op_text(m, e->consumer), ir_symbol_name(e->consumer_func)),
-                      fusion_reason_name(reason), e->details[reason], sink);
+        Status status =
+            refuse(m, &rule, pattern,
+                   arena_printf(&m->arena, "%s in @%s and %s in @%s stay apart",
+                                op_text(m, e->producer), ir_symbol_name(e->producer_func),
+                                op_text(m, e->consumer), ir_symbol_name(e->consumer_func)),
+                   fusion_reason_name(reason), e->details[reason], sink);
+        write_remedy(e, reason, sink);
+        return status;
     }
     if (num_applied) return STATUS_OK;
-    return refuse(m, &rule, pattern, "nothing in the model is an instance of it", "no candidate",
-                  "", sink);
+    Status status = refuse(m, &rule, pattern, "nothing in the model is an instance of it",
+                           "no candidate", "", sink);
+    diag_write(sink, "mode: allow");
+    return status;
 }
 
 Status pass_hold_fusion(IrModule *m, DiagSink *sink) {

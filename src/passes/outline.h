@@ -10,8 +10,9 @@ typedef struct Group {
     const char *kind; // ingot.kernel of its function
     IrOp *ops[OUTLINE_MAX_GROUP_OPS];
     uint32_t num_ops;
-    int64_t rows;  // leading size
-    int64_t tiles; // units of parallel work, where they are not the rows
+    int64_t rows;        // leading size
+    int64_t tiles;       // units of parallel work, where they are not the rows
+    int64_t split_bytes; // what a row would have to keep if this group were part of the one before
 } Group;
 
 typedef struct Outline {
@@ -37,6 +38,8 @@ bool outline_add_op(Outline *o, Group *g, IrOp *op); // false: the group is full
 
 // Is every reader of value, through views, the one op `reader`?
 bool outline_read_only_by(const IrValue *value, const IrOp *reader);
+// Does a rule forbid op in one kernel with something it reads there?
+bool outline_is_kept_apart(const Outline *o, const Group *open, const IrOp *op);
 IrOp *outline_first_reader(const IrValue *value); // through views; NULL: none
 // A matrix product with what it allows behind it. False: the group is full.
 bool outline_start_matmul(Outline *o, IrOp *op);

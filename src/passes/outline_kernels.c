@@ -152,8 +152,7 @@ static int64_t leading_size(const IrOp *op) {
     return -1; // a loop over the rows takes the group's
 }
 
-// Does a rule forbid op in one kernel with something it reads there?
-static bool is_kept_apart(const Outline *o, const Group *open, const IrOp *op) {
+bool outline_is_kept_apart(const Outline *o, const Group *open, const IrOp *op) {
     for (uint32_t i = 0; i < op->num_operands; i++) {
         const IrOp *maker = fusion_maker(ir_op_operand(op, i));
         if (!maker || maker->block != ir_func_body(o->func)) continue;
@@ -190,7 +189,7 @@ static bool assign_groups(Outline *o) {
         }
         int64_t rows = leading_size(op);
         if (open && rows >= 0 && open->rows >= 0 && rows != open->rows) open = NULL;
-        if (open && is_kept_apart(o, open, op)) open = NULL;
+        if (open && outline_is_kept_apart(o, open, op)) open = NULL;
         if (!open || open->num_ops == OUTLINE_MAX_GROUP_OPS)
             open = outline_new_group(o, "rows", rows);
         if (open->rows < 0) open->rows = rows;
@@ -382,6 +381,7 @@ static Status outline_group(Outline *o, Group *g, int32_t number) {
     ir_value_map_deinit(&k->map);
     mark_in_place(k, kernel);
     state_tiles(k, kernel);
+    if (g->split_bytes) ir_op_set_attr(m, kernel, "ingot.capacity", ir_attr_i64(m, g->split_bytes));
 
     Builder b = build_before(m, g->ops[g->num_ops - 1]);
     IrNamedAttr callee = {"callee", ir_attr_symbol(m, ir_symbol_name(kernel))};

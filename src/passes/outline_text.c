@@ -6,13 +6,14 @@
 //   -> %y = func.call @whole(%x)     one kernel, a row at a time
 #include <string.h>
 
+#include "abi/plan.h"
 #include "passes/contraction.h"
 #include "passes/outline.h"
 #include "passes/pass.h"
 
 enum {
     MAX_LOOPS = 12,
-    MAX_ROW_BYTES = 64 << 10,  // of all intermediates of a kernel together
+    MAX_ROW_BYTES = 64 << 10,  // of all intermediates of a kernel, where no bound was asked for
     MAX_COPY_BYTES = 16 << 10, // a filled tensor that every reader makes for itself
 };
 
@@ -159,12 +160,61 @@ static bool joins(const Outline *o, const IrOp *op, const Group *g, int64_t rows
     return !region_reads_group(o, op, group);
 }
 
-static int64_t row_bytes(const IrOp *op) {
+// ---- what a kernel keeps of a row
+
+typedef struct Kept {
+    const Outline *o;
+    int32_t group;
+    const IrOp *joining; // about to become part of the group; NULL: none
+} Kept;
+
+static bool is_inside(const Kept *k, const IrOp *op) {
+    return op == k->joining || outline_group_of(k->o, op) == k->group;
+}
+
+static bool has_reduction(const IrOp *op) {
+    for (uint32_t i = 0; i < ir_linalg_num_loops(op); i++)
+        if (ir_linalg_iterator(op, i) != IR_PARALLEL) return true;
+    return false;
+}
+
+// Is the value read once, at its own place, in a loop that the op which makes it can share? It is
+// then never stored.
+static bool stays_in_register(const Kept *k, const IrOp *maker, const IrValue *value) {
+    if (!ir_value_has_one_use(value) || has_reduction(maker)) return false;
+    const IrOp *reader = value->first_use->owner;
+    uint32_t i = (uint32_t)(value->first_use - reader->operands);
+    return is_linalg(reader) && i < reader->segments[0] && !has_reduction(reader) &&
+           ir_affine_is_identity(ir_linalg_map(k->o->m, reader, i));
+}
+
+// A value with a reader outside is a result of the kernel, with a buffer of its own.
+static bool has_outer_reader(const Kept *k, const IrValue *value) {
+    FOR_EACH_USE(use, value) {
+        const IrOp *op = use->owner;
+        if (outline_is_view(op) ? has_outer_reader(k, &op->results[0]) : !is_inside(k, op))
+            return true;
+    }
+    return false;
+}
+
+static int64_t kept_of(const Kept *k, const IrOp *op) {
     int64_t bytes = 0;
     for (uint32_t i = 0; i < op->num_results; i++) {
-        const IrType *type = op->results[i].type;
-        bytes += type_bytes(type) / MAX(type->shape[0], 1);
+        const IrValue *value = &op->results[i];
+        int64_t row = type_bytes(value->type) / MAX(value->type->shape[0], 1);
+        bool is_number = row <= ir_type_bytes(value->type->elem);
+        if (!is_number && !has_outer_reader(k, value) && !stays_in_register(k, op, value))
+            bytes += (int64_t)align_up((uint64_t)row, PLAN_BUFFER_ALIGN_BYTES);
     }
+    return bytes;
+}
+
+// What one worker keeps while it works on a row of the group with op.
+static int64_t kept_bytes(const Outline *o, const Group *g, const IrOp *op) {
+    Kept k = {o, (int32_t)(g - o->groups), op};
+    int64_t bytes = kept_of(&k, op);
+    for (uint32_t i = 0; i < g->num_ops; i++) bytes += kept_of(&k, g->ops[i]);
     return bytes;
 }
 
@@ -191,9 +241,30 @@ static Status check_results(const Outline *o, const IrOp *op) {
     return STATUS_OK;
 }
 
+// Appends op to the open group, or to a new one. Returns the group that the next op may join.
+static Group *add_to_rows(Outline *o, Group *open, IrOp *op, int64_t max_bytes) {
+    int64_t rows = rows_of(o->m, op), split_bytes = 0;
+    bool fits = open && joins(o, op, open, rows) && !outline_is_kept_apart(o, open, op);
+    if (fits) {
+        int64_t bytes = kept_bytes(o, open, op);
+        fits = bytes <= max_bytes;
+        split_bytes = fits ? 0 : bytes;
+    }
+    if (!fits) {
+        open = outline_new_group(o, "whole", rows);
+        open->tiles = MAX(rows, 1);
+        open->split_bytes = split_bytes;
+    }
+    bool is_added = outline_add_op(o, open, op);
+    BUG_IF(!is_added, "a group of one op is full");
+    return rows < 0 ? NULL : open;
+}
+
 Status outline_text_groups(Outline *o) {
     Group *open = NULL;
-    int64_t open_bytes = 0;
+    PassConfig config;
+    TRY(pass_config_read(o->m, o->sink, &config));
+    int64_t max_bytes = config.max_scratch_bytes ? config.max_scratch_bytes : MAX_ROW_BYTES;
     FOR_EACH_OP(op, ir_func_body(o->func)) {
         if (op->kind == IR_FUNC_RETURN || outline_is_free(o, op)) continue;
         if (op->kind == IR_FUNC_CALL) return refuse_call(o, op);
@@ -207,16 +278,7 @@ Status outline_text_groups(Outline *o) {
             continue;
         }
         TRY(check_results(o, op));
-        int64_t rows = rows_of(o->m, op), bytes = rows < 0 ? 0 : row_bytes(op);
-        if (!open || !joins(o, op, open, rows) || open_bytes + bytes > MAX_ROW_BYTES) {
-            open = outline_new_group(o, "whole", rows);
-            open->tiles = MAX(rows, 1);
-            open_bytes = 0;
-        }
-        open_bytes += bytes;
-        bool fits = outline_add_op(o, open, op);
-        BUG_IF(!fits, "a group of one op is full");
-        if (rows < 0) open = NULL;
+        open = add_to_rows(o, open, op, max_bytes);
     }
     return STATUS_OK;
 }

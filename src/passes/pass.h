@@ -88,6 +88,7 @@ typedef struct PassConfig {
     const char *activations; // "int8", "bf16", "f32"
     const char *kv;          // "f16", "f32"
     uint32_t threads;
+    int64_t max_scratch_bytes; // of a kernel's intermediates, per worker; 0: no bound was asked for
     int64_t page_len_tokens, max_pages; // 0 without a language model
     int64_t buckets[32];
     uint32_t num_buckets;        // 0 without a language model

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "abi/plan.h"
 #include "ir/access.h"
 
 typedef struct Scan {
@@ -142,4 +143,16 @@ void primitive_mark(IrModule *m, CpuLevel level) {
         const IrAttr *kind = func->kind == IR_FUNC_FUNC ? ir_op_attr(func, "ingot.kernel") : NULL;
         if (kind && ir_func_body(func)) mark_kernel(m, func, level);
     }
+}
+
+uint64_t kernel_scratch_bytes(const IrOp *kernel) {
+    uint64_t bytes = 0;
+    const IrBlock *body = ir_func_body(kernel); // lowering gathers all intermediates at its head
+    FOR_EACH_OP(op, body) {
+        if (op->kind != IR_MEMREF_ALLOCA) continue;
+        const IrType *type = op->results[0].type;
+        bytes += align_up((uint64_t)(ir_type_num_elems(type) * ir_type_bytes(type->elem)),
+                          PLAN_BUFFER_ALIGN_BYTES);
+    }
+    return bytes;
 }

@@ -13,4 +13,7 @@ void primitive_mark(IrModule *m, CpuLevel level);
 // vectors of floats. Static text.
 const char *primitive_wanted(const IrOp *kernel);
 
+// Bytes of the intermediates that a vectorised kernel keeps, each worker its own.
+uint64_t kernel_scratch_bytes(const IrOp *kernel);
+
 #endif

@@ -13,6 +13,7 @@
 #include "passes/contraction.h"
 #include "passes/dce.h"
 #include "passes/decode.h"
+#include "passes/fusion.h"
 #include "passes/mutate.h"
 #include "passes/pass.h"
 
@@ -24,6 +25,15 @@ static bool is_weight_product(IrModule *m, const IrOp *op) {
         if (ir_linalg_map(m, op, i) != ir_affine_select(m, 3, 2, want[i])) return false;
     return ir_op_operand(op, 0)->type->kind == IR_TYPE_TENSOR &&
            ir_type_is_static(op->results[0].type) && op->results[0].type->elem->kind == IR_TYPE_F32;
+}
+
+// Does a rule insist on one kernel for the product and the softmax that reads it? As a sum over
+// rows it can pass a row on; as a contraction over tiled weights it cannot.
+static bool belongs_to_softmax(IrModule *m, const IrOp *op) {
+    if (fusion_rule(m, FUSION_MATMUL_SOFTMAX).mode != FUSION_REQUIRE) return false;
+    FOR_EACH_USE(use, &op->results[0])
+    if (fusion_pattern_of(m, op, use->owner) == FUSION_MATMUL_SOFTMAX) return true;
+    return false;
 }
 
 static bool is_func_arg(const IrValue *value, const IrOp *func) {
@@ -101,7 +111,9 @@ Status pass_raise_patterns(IrModule *m, DiagSink *sink) {
         FOR_EACH_OP_SAFE(op, body)
         if (op->kind == IR_LINALG_GENERIC && ir_op_attr(op, "ingot.dequant")) raise_weight(m, op);
         FOR_EACH_OP_SAFE(op, body) {
-            if (!is_weight_product(m, op) || !is_func_arg(ir_op_operand(op, 1), func)) continue;
+            if (!is_weight_product(m, op) || !is_func_arg(ir_op_operand(op, 1), func) ||
+                belongs_to_softmax(m, op))
+                continue;
             Builder b = build_before(m, op);
             replace_op(m, op,
                        contraction_build_float(&b, ir_op_operand(op, 0), ir_op_operand(op, 1)));

@@ -343,6 +343,8 @@ static void choose_tokens(Validator *v, const IrModule *m) {
         v->activations = "f32";
     }
     diag_sink_deinit(&quiet);
+    if (v->num_buckets == 0) // a module of IR text: its sizes are fixed
+        v->buckets[v->num_buckets++] = 1;
     int64_t most = v->buckets[v->num_buckets - 1];
     add_tokens(v, 1);
     for (uint32_t i = 0; i < v->num_buckets; i++) {

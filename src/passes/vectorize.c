@@ -179,6 +179,28 @@ Status vectorize_kernel(IrModule *m, IrOp *kernel, CpuLevel level, DiagSink *sin
     return STATUS_OK;
 }
 
+// The bound that the recipe sets on what a kernel keeps.
+static Status check_scratch(IrModule *m, DiagSink *sink) {
+    PassConfig config = {0};
+    if (ir_op_attr(m->op, "ingot.config")) TRY(pass_config_read(m, sink, &config));
+    if (!config.max_scratch_bytes) return STATUS_OK;
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        const IrAttr *kind = func->kind == IR_FUNC_FUNC ? ir_op_attr(func, "ingot.kernel") : NULL;
+        if (!kind || (kind->kind == IR_ATTR_STRING && str_equal(kind->str, "init"))) continue;
+        uint64_t bytes = kernel_scratch_bytes(func);
+        if (bytes <= (uint64_t)config.max_scratch_bytes) continue;
+        diag_report(sink, DIAG_ERROR, DIAG_P0044, ir_loc_span(func->loc),
+                    "kernel @%s keeps %llu bytes of intermediates per worker, the recipe allows "
+                    "%lld",
+                    ir_symbol_name(func), (unsigned long long)bytes,
+                    (long long)config.max_scratch_bytes);
+        diag_write(sink, "memory_optimization: {max_scratch_bytes: %llu}",
+                   (unsigned long long)bytes);
+        return STATUS_LIMIT;
+    }
+    return STATUS_OK;
+}
+
 Status pass_vectorize(IrModule *m, DiagSink *sink) {
     CpuLevel level;
     TRY(pass_target_read(m, sink, &level));
@@ -193,5 +215,5 @@ Status pass_vectorize(IrModule *m, DiagSink *sink) {
     }
     TRY(pass_lower_linalg(m, sink));
     primitive_mark(m, level);
-    return STATUS_OK;
+    return check_scratch(m, sink);
 }

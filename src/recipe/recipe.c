@@ -18,8 +18,9 @@ static const char fusion_patterns[] =
     ;
 
 static const RecipeKeyInfo keys[NUM_RECIPE_KEYS] = {
-#define RECIPE_KEY(id, path_, type_, owner, field, min_, max_, choices_, default_, doc_, effect_)  \
+#define KEY(scope_, path_, type_, owner, field, min_, max_, choices_, default_, doc_, effect_)     \
     {.path = (path_),                                                                              \
+     .scope = RECIPE_OF_##scope_,                                                                  \
      .type = RECIPE_TYPE_##type_,                                                                  \
      .min = (min_),                                                                                \
      .max = (max_),                                                                                \
@@ -28,8 +29,12 @@ static const RecipeKeyInfo keys[NUM_RECIPE_KEYS] = {
      .doc = (doc_),                                                                                \
      .effect = (effect_),                                                                          \
      .offset = offsetof(owner, field)},
+#define RECIPE_KEY(id, ...)          KEY(ANY, __VA_ARGS__)
+#define RECIPE_MODEL_KEY(id, ...)    KEY(MODEL, __VA_ARGS__)
+#define RECIPE_SUBGRAPH_KEY(id, ...) KEY(SUBGRAPH, __VA_ARGS__)
 #include "recipe/recipe.def"
 #undef RECIPE_KEY
+#undef KEY
 };
 
 const RecipeKeyInfo *recipe_key_info(RecipeKey key) {
@@ -466,12 +471,33 @@ static void derive_packing(Reader *r) {
     }
 }
 
-static void derive_model_path(Recipe *recipe) {
-    if (!recipe->model_path || recipe->model_path[0] == '/') return;
+// Relative paths start at the recipe's folder.
+static void resolve_path(Recipe *recipe, const char **path) {
     const char *slash = strrchr(recipe->path, '/');
-    if (!slash) return;
-    recipe->model_path = arena_printf(&recipe->arena, "%.*s/%s", (int)(slash - recipe->path),
-                                      recipe->path, recipe->model_path);
+    if (!*path || **path == '/' || !slash) return;
+    *path =
+        arena_printf(&recipe->arena, "%.*s/%s", (int)(slash - recipe->path), recipe->path, *path);
+}
+
+bool recipe_is_subgraph(const Recipe *recipe) {
+    return recipe->subgraph_text || recipe->subgraph_path;
+}
+
+// Keys that say nothing about what the recipe describes are refused, not ignored.
+static void check_scope(Reader *r) {
+    const Recipe *recipe = r->recipe;
+    bool is_subgraph = recipe_is_subgraph(recipe);
+    if (recipe->subgraph_text && recipe->subgraph_path)
+        note_error(diag_error(r->sink, DIAG_R0011, recipe->spans[RECIPE_SUBGRAPH_FILE],
+                              "the subgraph is given twice, as text and as a file"));
+    for (int i = 0; i < NUM_RECIPE_KEYS; i++) {
+        bool fits = keys[i].scope != (is_subgraph ? RECIPE_OF_MODEL : RECIPE_OF_SUBGRAPH);
+        if (fits || !r->is_given[i]) continue;
+        note_error(diag_error(
+            r->sink, DIAG_R0012, recipe->spans[i], "%s is of use to %s only", keys[i].path,
+            is_subgraph ? "recipes of a language model" : "recipes of a subgraph"));
+        diag_write(r->sink, is_subgraph ? "the recipe without this key" : "subgraph: {text: ...}");
+    }
 }
 
 // Follow-on faults are not reported: what is derived is looked at only if all values are good.
@@ -484,13 +510,15 @@ static Status read_document(Reader *r, const DocNode *root) {
     check_missing(r, "", whole, r->recipe);
     if (!doc_find(root, "targets")) read_target(r, NULL, "targets[].", whole);
     if (r->sink->num_errors != errors) return STATUS_INVALID;
+    check_scope(r);
     if (!r->recipe->is_kv_paged)
         note_error(diag_error(r->sink, DIAG_R0012, span_or_root(r, RECIPE_PAGED),
                               "a KV cache that is not paged is not supported"));
     derive_packing(r);
     derive_buckets(r);
     derive_pages(r);
-    derive_model_path(r->recipe);
+    resolve_path(r->recipe, &r->recipe->model_path);
+    resolve_path(r->recipe, &r->recipe->subgraph_path);
     return r->sink->num_errors == errors ? STATUS_OK : STATUS_INVALID;
 }
 

@@ -23,8 +23,16 @@ typedef enum RecipeType {
     RECIPE_TYPE_LEVELS,
 } RecipeType;
 
+// What a recipe must describe for a key to be of use.
+typedef enum RecipeScope {
+    RECIPE_OF_ANY,
+    RECIPE_OF_MODEL,
+    RECIPE_OF_SUBGRAPH,
+} RecipeScope;
+
 typedef struct RecipeKeyInfo {
     const char *path;
+    RecipeScope scope;
     RecipeType type;
     int64_t min, max;         // INT
     const char *choices;      // WORD: separated by blanks
@@ -67,6 +75,10 @@ typedef struct Recipe {
     int64_t version;
     const char *model_name;
     const char *model_path; // resolved against the recipe's folder; NULL if the recipe names none
+    // IR text instead of a language model: inline, or the path of its file, resolved. NULL: a
+    // model.
+    const char *subgraph_text, *subgraph_path;
+    int64_t max_scratch_bytes;              // of a kernel of a subgraph, per worker; 0: not given
     const char *weights, *activations, *kv; // "as_stored"; "int8" "bf16" "f32"; "f16" "f32"
     RecipeRange batch_size, seq_len;
     int64_t kv_len_tokens; // as asked; the context is page_len_tokens * max_pages
@@ -98,6 +110,8 @@ const char *recipe_target_name(const RecipeTarget *target);
 // Finds the target's machine and checks the numbers it gives: H0004 to H0009.
 Status recipe_check_target(const Recipe *recipe, const DiagSpan *spans, RecipeTarget *target,
                            DiagSink *sink) MUST_USE;
+// Does it describe a subgraph instead of a language model?
+bool recipe_is_subgraph(const Recipe *recipe);
 void recipe_destroy(Recipe *recipe);
 
 #endif

@@ -206,7 +206,7 @@ def link_problems():
 def recipe_doc_problems():
     """Every key of the recipe is in its manual, written out or as `.name` beside its group."""
     manual = read("docs/recipe.md")
-    for path in re.findall(r'^RECIPE_KEY\(\w+, "([^"]+)"', read("src/recipe/recipe.def"),
+    for path in re.findall(r'^RECIPE_(?:MODEL_|SUBGRAPH_)?KEY\(\w+, "([^"]+)"', read("src/recipe/recipe.def"),
                            flags=re.MULTILINE):
         group, _, name = path.rpartition(".")
         if f"`{path}`" not in manual and not (f"`{group}." in manual and f"`.{name}`" in manual):

@@ -254,6 +254,9 @@ static void test_wrong_values(void **state) {
     refuse(HEAD "memory_optimization: {enable_paged_kv_cache: false}\n", DIAG_R0012);
     refuse(HEAD "memory_optimization: {enable_paged_kv_cache: no}\n", DIAG_R0004);
     refuse(HEAD "targets: []\n", DIAG_R0012);
+    refuse(HEAD "memory_optimization: {max_scratch_bytes: 4096}\n", DIAG_R0012); // of a subgraph
+    refuse(HEAD "subgraph: {text: a}\nmemory_optimization: {kv_cache_page_size: 64}\n", DIAG_R0012);
+    refuse(HEAD "subgraph: {text: a, file: b}\n", DIAG_R0011);
     refuse(HEAD "targets: [{cpu: all}, {cpu: all}]\n", DIAG_R0011); // two of a name
     refuse(HEAD "targets: {cpu: all}\n", DIAG_R0004);
     refuse(HEAD "targets: [{cpu: []}]\n", DIAG_R0004);
@@ -299,7 +302,7 @@ static void test_all_faults_at_once(void **state) {
 
 static void test_ready_recipes(void **state) {
     (void)state;
-    static const char *const names[] = {"smollm2-135m", "llama-7b"};
+    static const char *const names[] = {"smollm2-135m", "llama-7b", "matmul-softmax"};
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         char path[512];
         Recipe *r = NULL;
