@@ -17,7 +17,8 @@ Status explain_recipe(Cli *cli, const char *path) {
                               .model_path = args_text(&cli->args, OPT_MODEL, NULL)};
     CompileReport report;
     Status status = compile_run(&options, &cli->sink, &report);
-    if (status == STATUS_OK && !explain_show(cli, report.explain, strlen(report.explain)))
+    if (status == STATUS_OK &&
+        !explain_show(cli, report.explain, strlen(report.explain), report.predicted))
         BUG("the record of a compile is no JSON");
     compile_report_deinit(&report);
     return status;
@@ -44,7 +45,7 @@ Status explain_module(Cli *cli, const char *path) {
         explain_buffers(m, &e);
         explain_kernels(m, target && target->kind == IR_ATTR_STRING ? target->str : "", &e);
         explain_write(&e, &out);
-        if (!explain_show(cli, out.data, out.len)) BUG("the record of a module is no JSON");
+        if (!explain_show(cli, out.data, out.len, NULL)) BUG("the record of a module is no JSON");
         strbuf_deinit(&out);
     }
     explain_deinit(&e);

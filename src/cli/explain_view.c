@@ -136,6 +136,69 @@ static void put_kernel(View *v, const json_t *kernel) {
     strbuf_putc(&v->out, '\n');
 }
 
+// ---- schedules
+
+// Takes from every level of the prediction what was weighed: [{level, target, kernels}].
+static json_t *schedules_of(const json_t *predicted) {
+    json_t *levels = json_array();
+    size_t i;
+    const json_t *level;
+    json_array_foreach(predicted, i, level) {
+        json_t *kernels = json_object_get(level, "schedules");
+        if (json_array_size(kernels) == 0) continue;
+        json_array_append_new(levels,
+                              json_pack("{s:s, s:s, s:O}", "level", text(level, "level"), "target",
+                                        text(level, "target"), "kernels", kernels));
+    }
+    return levels;
+}
+
+static void put_candidate(StrBuf *out, const json_t *c, bool is_chosen) {
+    char clocks[32], bytes[32];
+    strbuf_printf(out, "    %-7s lanes %2" PRIu64 ", row_tile %2" PRIu64 ", col_tile %2" PRIu64,
+                  is_chosen ? "chosen" : "", number(c, "lanes"), number(c, "row_tile"),
+                  number(c, "col_tile"));
+    if (number(c, "unroll") > 1) strbuf_printf(out, ", unroll %2" PRIu64, number(c, "unroll"));
+    strbuf_printf(out,
+                  ": %s clocks, %s bytes beyond the first cache, %" PRIu64
+                  " registers, what is used again fits %s, bound by %s",
+                  grouped(number(c, "clocks"), clocks), grouped(number(c, "bytes"), bytes),
+                  number(c, "registers"), text(c, "fits"), text(c, "bound"));
+    if (number(c, "measured_ns"))
+        strbuf_printf(out, "; measured %.3f ms", (double)number(c, "measured_ns") * 1e-6);
+    strbuf_putc(out, '\n');
+}
+
+static bool schedule_is_wanted(const View *v, const json_t *schedule) {
+    const char *wanted = v->kernel;
+    return !wanted || str_equal(text(schedule, "kernel"), *wanted == '@' ? wanted + 1 : wanted);
+}
+
+static void put_schedules(View *v, const json_t *levels) {
+    size_t i, k, n;
+    const json_t *level, *schedule, *candidate;
+    json_array_foreach(levels, i, level) {
+        strbuf_printf(&v->out, "schedules for %s, on the numbers of %s\n", text(level, "level"),
+                      text(level, "target"));
+        json_array_foreach(json_object_get(level, "kernels"), k, schedule) {
+            if (!schedule_is_wanted(v, schedule)) continue;
+            strbuf_printf(&v->out, "  %s\n", text(schedule, "kernel"));
+            json_array_foreach(json_object_get(schedule, "candidates"), n, candidate)
+                put_candidate(&v->out, candidate, n == 0);
+        }
+    }
+}
+
+static void filter_schedules(const View *v, json_t *levels) {
+    size_t i;
+    json_t *level;
+    json_array_foreach(levels, i, level) {
+        json_t *kernels = json_object_get(level, "kernels");
+        for (size_t k = json_array_size(kernels); k-- > 0;)
+            if (!schedule_is_wanted(v, json_array_get(kernels, k))) json_array_remove(kernels, k);
+    }
+}
+
 // ---- the summary
 
 static void put_rules(View *v, const json_t *record) {
@@ -195,6 +258,13 @@ static void put_summary(View *v, const json_t *record) {
     strbuf_printf(&v->out,
                   "%" PRIu64 " operands, %" PRIu64 " not walked element by element (--access)\n",
                   number(s, "num_operands"), number(s, "num_flagged"));
+    size_t num_scheduled = 0, i;
+    const json_t *level;
+    json_array_foreach(json_object_get(record, "schedules"), i, level) num_scheduled =
+        MAX(num_scheduled, json_array_size(json_object_get(level, "kernels")));
+    if (num_scheduled)
+        strbuf_printf(&v->out, "%zu kernels with a choice of schedules (--schedules)\n",
+                      num_scheduled);
     put_rules(v, record);
     put_why_apart(v, record);
 }
@@ -203,7 +273,8 @@ static void put_parts(View *v, const json_t *record) {
     const Args *args = &v->cli->args;
     bool filters = v->op || v->kernel;
     bool edges = args_has(args, OPT_EDGES), access = args_has(args, OPT_ACCESS);
-    bool fallbacks = args_has(args, OPT_FALLBACKS), any = edges || access || fallbacks;
+    bool fallbacks = args_has(args, OPT_FALLBACKS), schedules = args_has(args, OPT_SCHEDULES);
+    bool any = edges || access || fallbacks || schedules;
     size_t i;
     const json_t *item;
     if (!any && !filters) put_summary(v, record);
@@ -217,6 +288,7 @@ static void put_parts(View *v, const json_t *record) {
     if (access || (filters && !any))
         json_array_foreach(json_object_get(record, "access"), i,
                            item) if (access_is_wanted(v, item)) put_access(v, item);
+    if (schedules || (v->kernel && !any)) put_schedules(v, json_object_get(record, "schedules"));
 }
 
 // Takes what is not asked for out of the record.
@@ -227,8 +299,11 @@ static void filter_json(const View *v, json_t *record) {
         bool (*is_wanted)(const View *, const json_t *);
     } filters[] = {
         {"edges", edge_is_wanted}, {"access", access_is_wanted}, {"kernels", kernel_is_wanted}};
-    bool is_narrow =
-        args_has(args, OPT_EDGES) || args_has(args, OPT_ACCESS) || args_has(args, OPT_FALLBACKS);
+    bool is_narrow = args_has(args, OPT_EDGES) || args_has(args, OPT_ACCESS) ||
+                     args_has(args, OPT_FALLBACKS) || args_has(args, OPT_SCHEDULES);
+    json_t *levels = json_object_get(record, "schedules");
+    if (v->op || (is_narrow && !args_has(args, OPT_SCHEDULES))) json_array_clear(levels);
+    filter_schedules(v, levels);
     for (size_t f = 0; f < ARRAY_LEN(filters); f++) {
         json_t *array = json_object_get(record, filters[f].array);
         bool is_asked = (f == 0 && args_has(args, OPT_EDGES)) ||
@@ -243,8 +318,9 @@ static void filter_json(const View *v, json_t *record) {
     }
 }
 
-static bool show(const Cli *cli, json_t *record) {
+static bool show(const Cli *cli, json_t *record, const json_t *predicted) {
     if (!record || !str_equal(text(record, "schema"), "ingot-explain-compile")) return false;
+    json_object_set_new(record, "schedules", schedules_of(predicted));
     View v = {.cli = cli,
               .op = args_text(&cli->args, OPT_OP, NULL),
               .kernel = args_text(&cli->args, OPT_KERNEL, NULL)};
@@ -260,16 +336,19 @@ static bool show(const Cli *cli, json_t *record) {
     return true;
 }
 
-bool explain_show(const Cli *cli, const char *json, size_t len_bytes) {
+bool explain_show(const Cli *cli, const char *json, size_t len_bytes, const char *predicted) {
     json_t *record = json_loadb(json, len_bytes, 0, NULL);
-    bool is_shown = show(cli, record);
+    json_t *levels = predicted ? json_loads(predicted, 0, NULL) : NULL;
+    bool is_shown = show(cli, record, levels);
+    json_decref(levels);
     json_decref(record);
     return is_shown;
 }
 
 bool explain_show_manifest(const Cli *cli, const char *json, size_t len_bytes) {
     json_t *manifest = json_loadb(json, len_bytes, 0, NULL);
-    bool is_shown = show(cli, json_object_get(manifest, "explain"));
+    bool is_shown =
+        show(cli, json_object_get(manifest, "explain"), json_object_get(manifest, "predicted"));
     json_decref(manifest);
     return is_shown;
 }

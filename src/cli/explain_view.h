@@ -5,8 +5,9 @@
 #include "cli/cli.h"
 
 // json: the object "ingot-explain-compile". Prints it filtered: as it is with --json, else as text.
-// False if it is no such object.
-bool explain_show(const Cli *cli, const char *json, size_t len_bytes);
+// predicted: what the cost model said of each level, for its schedules; NULL: none was chosen.
+// False if json is no such object.
+bool explain_show(const Cli *cli, const char *json, size_t len_bytes, const char *predicted);
 // The same of the record inside an artifact's manifest.
 bool explain_show_manifest(const Cli *cli, const char *json, size_t len_bytes);
 

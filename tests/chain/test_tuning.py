@@ -113,6 +113,25 @@ def check_faulty_locks():
     expect(b"warning[P0072]" in done.stderr, done.stderr)
 
 
+def check_explain_shows_the_choice():
+    lock()
+    run_well("compile", *inputs(), "--tuning", path_of("lock.yaml"), "-o", path_of("e.ingot"))
+    record = json.loads(run_well("explain", path_of("e.ingot"), "--schedules", "--json"))
+    expect(record["schedules"] and not record["edges"], "only what was asked for")
+    kernels = record["schedules"][0]["kernels"]
+    first = kernels[0]
+    expect(all(k["candidates"][0]["measured_ns"] > 0 and k["candidates"][0]["clocks"] > 0 for k in kernels),
+           kernels)
+    rest = [[c["clocks"] for c in k["candidates"] if "measured_ns" not in c] for k in kernels]
+    expect(all(clocks == sorted(clocks) for clocks in rest), "the others by what was predicted")
+    text = run_well("explain", path_of("e.ingot"), "--schedules", "--kernel", first["kernel"]).decode()
+    expect(text.count("chosen") == len(record["schedules"]) and "measured" in text, text)
+    expect(text.count("clocks") == sum(
+        len(k["candidates"]) for level in record["schedules"] for k in level["kernels"]
+        if k["kernel"] == first["kernel"]), text)
+    expect(b"--schedules" in run_well("explain", *inputs()), "the summary names the option")
+
+
 def check_usage():
     expect_exit(run("tune"), 2)
     expect_exit(run("tune", path_of("r.yaml")), 2)
