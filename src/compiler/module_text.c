@@ -60,6 +60,25 @@ static Status name_arguments(IrModule *m, IrOp *func, DiagSink *sink) {
     return STATUS_OK;
 }
 
+// Code is made for sizes that are known. (A language model's token count is split into buckets.)
+static Status check_sizes(IrModule *m, const IrOp *func, DiagSink *sink) {
+    IrBlock *body = ir_func_body(func);
+    for (uint32_t i = 0; i < body->num_args; i++) {
+        const IrType *type = body->args[i]->type;
+        if (!ir_type_is_shaped(type) || ir_type_is_static(type)) continue;
+        uint32_t d = 0;
+        while (type->shape[d] != IR_DYNAMIC) d++;
+        Status status = diag_error(sink, DIAG_P0004, ir_loc_span(func->loc),
+                                   "@%s: nothing bounds dimension %u of argument %s",
+                                   ir_symbol_name(func), d, module_text_argument_name(m, func, i));
+        diag_evidence(sink, "unknown is not the same as any, and ranges {min, max, step} are "
+                            "compiled for the tokens of a language model only");
+        diag_write(sink, "a number for the '?'; for several sizes one function each");
+        return status;
+    }
+    return STATUS_OK;
+}
+
 static Status name_results(IrModule *m, IrOp *func, DiagSink *sink) {
     uint32_t num = ir_func_type(func)->num_results;
     const IrAttr *old = ir_op_attr(func, "res_attrs");
@@ -101,6 +120,7 @@ static Status prepare(IrModule *m, const char *path, DiagSink *sink) {
     FOR_EACH_OP(op, ir_module_body(m)) {
         if (!is_entry(op)) continue;
         TRY(name_arguments(m, op, sink));
+        TRY(check_sizes(m, op, sink));
         TRY(name_results(m, op, sink));
         num_entries++;
     }

@@ -187,6 +187,8 @@ def check_refusals():
         refused(folder, IDENTITY.replace("return", '%q = "tosa.add"(%x, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>\n  return'),
                 3, "tosa")
         refused(folder, IDENTITY.replace("@main", "private @main"), 3, "no public function")
+        for size, dim in (("?x3", 0), ("2x?", 1)):
+            refused(folder, IDENTITY.replace("2x3", size), 3, f"nothing bounds dimension {dim} of argument x")
         refused(folder, "func.func @main(%x: tensor<4xf32> {ingot.arena}) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n",
                 3, "ingot.arena")
         refused(folder, """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -229,6 +229,50 @@ def check_module_beside():
         refused(again, 1, "P0061", "no candidate")
 
 
+def calls_and_reasons(dump):
+    """Of the outlined module: results of kernels that other kernels read, by kernel."""
+    body = dump[dump.index("func.func @"):]
+    body = body[:body.index("\n  }")]
+    calls = re.findall(r"(%\w+)(?::\d+)? = func\.call @(\w+)\(([^)]*)\)", body)
+    makers = {value: kernel for value, kernel, _ in calls}
+    views = dict(re.findall(r"(%\w+) = tensor\.\w+_?\w* (%\w+)", body))
+    pairs = set()
+    for _, kernel, operands in calls:
+        for operand in re.findall(r"%\w+", operands):
+            while operand in views:
+                operand = views[operand]
+            if operand in makers:
+                pairs.add((makers[operand], kernel))
+    return pairs
+
+
+def check_every_edge_has_a_record():
+    """Each value between two kernels of each module of ours: a record with its reasons, what they
+    are about and what to write; each kernel: what it wanted, what it got, and why not."""
+    modules = os.path.join(HERE, "modules")
+    num = 0
+    with scratch() as folder:
+        for name in sorted(os.listdir(modules)):
+            path, dumps = os.path.join(modules, name), os.path.join(folder, name)
+            record = explained(folder, path)
+            run_well("compile", path, "--cpu=x86-64-v3", "--dry-run", "--dump-ir-after=hold-fusion",
+                     f"--dump-dir={dumps}")
+            wanted = calls_and_reasons(text_of(os.path.join(dumps, os.listdir(dumps)[0])))
+            apart = [e for e in record["edges"] if not e["applied"]]
+            known = {tuple(e[end]["op"].split(":")[0].lstrip("@") for end in ("producer", "consumer"))
+                     for e in apart}
+            expect(known == wanted, f"{name}: edges {known}, calls {wanted}")
+            for edge in apart:
+                expect(edge["reason"] and edge["reason"] == edge["reasons"][0]["reason"], edge)
+                expect(all(r["detail"] and r["meaning"] and r["write"] for r in edge["reasons"]), edge)
+            expect(record["access"] and record["kernels"], name)
+            for kernel in record["kernels"]:
+                expect(kernel["wanted"] and kernel["got"], kernel)
+                expect((kernel["got"] == "scalar") <= bool(kernel["fallback"]), kernel)
+            num += len(record["edges"])
+    return f"{num} edges"
+
+
 def check_refusals():
     with scratch() as folder:
         text = text_of(RECIPE)
