@@ -97,6 +97,13 @@ const char *ir_intern_n(IrModule *m, const char *bytes, size_t len) {
     return string->bytes;
 }
 
+const char *ir_interned(const IrModule *m, const char *str) {
+    StringKey key = {str, strlen(str)};
+    const InternedString *found =
+        intern_find(&m->interner->strings, hash_bytes(1, str, key.len), string_equal, &key);
+    return found ? found->bytes : NULL;
+}
+
 const char *ir_intern(IrModule *m, const char *str) {
     return ir_intern_n(m, str, strlen(str));
 }

@@ -42,6 +42,8 @@ bool same_ptrs(size_t n, const void *const *a, const void *const *b);
 
 // A string of len bytes (may hold NULs), interned and NUL-terminated.
 const char *ir_intern_n(IrModule *m, const char *bytes, size_t len);
+// The same string if the module has it, else NULL; changes nothing.
+const char *ir_interned(const IrModule *m, const char *str);
 
 // A fused location exactly as given: neither flattened nor shortened.
 const IrLoc *ir_loc_fused_exact(IrModule *m, const char *metadata, uint32_t n,

@@ -195,6 +195,8 @@ void ir_func_remove_arg(IrModule *m, IrOp *func,
                         uint32_t arg); // unused argument, its attrs, the type
 IrValue *ir_func_insert_arg(IrModule *m, IrOp *func, uint32_t at, const IrType *type);
 IrOp *ir_call_callee(const IrModule *m, const IrOp *call);
+// Is op, of the module of func, a call of it? Much cheaper than finding the callee.
+bool ir_is_call_of(const IrOp *op, const IrOp *func);
 
 // ---- helpers
 

@@ -9,11 +9,19 @@ const char *ir_symbol_name(const IrOp *op) {
     return name && name->kind == IR_ATTR_STRING ? name->str : NULL;
 }
 
+// Modules have hundreds of functions, and finding one is what passes do most: names of attributes
+// and symbols are interned, so pointers are compared, not texts.
 IrOp *ir_symbol_find(const IrModule *m, const char *name) {
+    const char *key = ir_interned(m, "sym_name"), *wanted = ir_interned(m, name);
+    if (!key || !wanted) return NULL;
     FOR_EACH_OP(op, m->op->regions[0].first) {
-        if (!(ir_op_info(op->kind)->traits & IR_SYMBOL)) continue;
-        const char *candidate = ir_symbol_name(op);
-        if (candidate && (candidate == name || str_equal(candidate, name))) return op;
+        for (uint32_t i = 0; i < op->num_attrs; i++) {
+            const IrNamedAttr *entry = &op->attrs[i];
+            if (entry->name != key) continue;
+            bool is_it = entry->attr->kind == IR_ATTR_STRING && entry->attr->str == wanted;
+            if (is_it && ir_op_info(op->kind)->traits & IR_SYMBOL) return op;
+            break;
+        }
     }
     return NULL;
 }
@@ -159,4 +167,10 @@ IrValue *ir_func_insert_arg(IrModule *m, IrOp *func, uint32_t at, const IrType *
 IrOp *ir_call_callee(const IrModule *m, const IrOp *call) {
     const IrAttr *callee = ir_op_attr(call, "callee");
     return callee && callee->kind == IR_ATTR_SYMBOL ? ir_symbol_find(m, callee->str) : NULL;
+}
+
+bool ir_is_call_of(const IrOp *op, const IrOp *func) {
+    if (op->kind != IR_FUNC_CALL) return false;
+    const IrAttr *callee = ir_op_attr(op, "callee");
+    return callee && callee->kind == IR_ATTR_SYMBOL && callee->str == ir_symbol_name(func);
 }

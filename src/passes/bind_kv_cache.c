@@ -64,8 +64,7 @@ static void bind_return(Bind *bind, const IrOp *func, uint32_t result, const uin
         IrBlock *body = caller->kind == IR_FUNC_FUNC ? ir_func_body(caller) : NULL;
         if (!body) continue;
         FOR_EACH_OP(op, body)
-        if (op->kind == IR_FUNC_CALL && ir_call_callee(bind->m, op) == func)
-            bind_value(bind, ir_op_result(op, result), order);
+        if (ir_is_call_of(op, func)) bind_value(bind, ir_op_result(op, result), order);
     }
 }
 

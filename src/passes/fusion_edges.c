@@ -57,7 +57,7 @@ static uint64_t func_count(const IrModule *m, const IrOp *func, int depth) {
         if (!is_func(caller) || kernel_class(caller)) continue;
         uint64_t calls = 0;
         FOR_EACH_OP(op, ir_func_body(caller))
-        calls += op->kind == IR_FUNC_CALL && ir_call_callee(m, op) == func;
+        calls += ir_is_call_of(op, func);
         if (calls) count += calls * func_count(m, caller, depth + 1);
     }
     return count;

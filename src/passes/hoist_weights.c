@@ -35,18 +35,30 @@ static bool known_weight(const Hoist *h, const IrValue *v) {
     return v->index < h->num_values && h->is_weight[v->index];
 }
 
-// Does every call of func pass weights for argument arg? False if nothing calls it.
-static bool arg_is_weight(const Hoist *h, const IrOp *func, uint32_t arg) {
-    bool any = false;
-    FOR_EACH_OP(caller, ir_module_body(h->m)) {
+// The calls of a function, found once for all of its arguments.
+typedef struct Calls {
+    IrOp **items;
+    size_t num, capacity;
+} Calls;
+
+static Calls find_calls(IrModule *m, const IrOp *func) {
+    Calls calls = {0};
+    FOR_EACH_OP(caller, ir_module_body(m)) {
         if (!is_func(caller)) continue;
         FOR_EACH_OP(op, ir_func_body(caller)) {
-            if (op->kind != IR_FUNC_CALL || ir_call_callee(h->m, op) != func) continue;
-            if (!known_weight(h, ir_op_operand(op, arg))) return false;
-            any = true;
+            if (!ir_is_call_of(op, func)) continue;
+            ARRAY_RESERVE(calls.items, calls.num, calls.capacity);
+            calls.items[calls.num++] = op;
         }
     }
-    return any;
+    return calls;
+}
+
+// Does every call pass weights for argument arg? False if there is none.
+static bool arg_is_weight(const Hoist *h, const Calls *calls, uint32_t arg) {
+    for (size_t i = 0; i < calls->num; i++)
+        if (!known_weight(h, ir_op_operand(calls->items[i], arg))) return false;
+    return calls->num > 0;
 }
 
 static void mark_args(Hoist *h) {
@@ -54,10 +66,13 @@ static void mark_args(Hoist *h) {
         FOR_EACH_OP(func, ir_module_body(h->m)) {
             if (!is_func(func) || is_public(func) != (round == 0)) continue;
             IrBlock *body = ir_func_body(func);
+            Calls calls = {0};
+            if (round == 1) calls = find_calls(h->m, func);
             for (uint32_t i = 0; i < body->num_args; i++)
                 h->is_weight[body->args[i]->index] =
                     round == 0 ? ir_func_arg_attr(func, i, "ingot.param") != NULL
-                               : arg_is_weight(h, func, i);
+                               : arg_is_weight(h, &calls, i);
+            free(calls.items);
         }
 }
 
@@ -196,7 +211,7 @@ static Status hoist_root(Hoist *h, IrOp *func, IrValue *root) {
         FOR_EACH_OP(caller, ir_module_body(m)) {
             if (!is_func(caller)) continue;
             FOR_EACH_OP(call, ir_func_body(caller)) {
-                if (call->kind != IR_FUNC_CALL || ir_call_callee(m, call) != func) continue;
+                if (!ir_is_call_of(call, func)) continue;
                 if (!is_public(caller))
                     return diag_error(h->sink, DIAG_P0005, ir_loc_span(call->loc),
                                       "@%s is called by a function that is not an entry",
@@ -243,17 +258,14 @@ static Status hoist_function(Hoist *h, IrOp *func) {
 // pages, caches and %n stay: an entry's signature is its contract.
 static void drop_unused_weights(IrModule *m, IrOp *func) {
     IrBlock *body = ir_func_body(func);
+    Calls calls = find_calls(m, func);
     for (uint32_t i = body->num_args; i-- > 0;) {
         if (!ir_value_is_unused(body->args[i])) continue;
         if (is_public(func) && !ir_func_arg_attr(func, i, "ingot.param")) continue;
-        FOR_EACH_OP(caller, ir_module_body(m)) {
-            if (!is_func(caller)) continue;
-            FOR_EACH_OP(call, ir_func_body(caller))
-            if (call->kind == IR_FUNC_CALL && ir_call_callee(m, call) == func)
-                ir_op_remove_operand(call, i);
-        }
+        for (size_t k = 0; k < calls.num; k++) ir_op_remove_operand(calls.items[k], i);
         ir_func_remove_arg(m, func, i);
     }
+    free(calls.items);
 }
 
 Status pass_hoist_weights(IrModule *m, DiagSink *sink) {

@@ -73,8 +73,8 @@ static void collect(const IrBlock *block, Accesses *all) {
 }
 
 static double trips(const KernelCount *c, const IrOp *loop) {
-    double entries = c->entries[loop->index];
-    return entries > 0 ? c->times[loop->index] / entries : 0;
+    double entries = c->entries[kernel_op_place(c, loop)];
+    return entries > 0 ? c->times[kernel_op_place(c, loop)] / entries : 0;
 }
 
 static double root_bytes(const IrValue *root) {
@@ -143,7 +143,7 @@ void kernel_count_bytes(KernelCount *c, const KernelUse *use, const KernelUses *
     Accesses all = {0};
     collect(ir_func_body(c->kernel), &all);
     c->work->streams = count_streams(&all, use);
-    double *volumes = base_alloc(MAX(c->m->num_ops, 1u), sizeof *volumes);
+    double *volumes = base_alloc(c->num_ops, sizeof *volumes);
     for (size_t k = 0; k < all.num; k++) {
         const Access *a = &all.list[k];
         double runs = kernel_block_times(c, a->op->block);
@@ -151,9 +151,10 @@ void kernel_count_bytes(KernelCount *c, const KernelUse *use, const KernelUses *
         c->work->bytes[COST_L1] += runs * a->bytes;
         for (uint32_t i = 0; i < a->num_loops; i++) {
             const IrOp *loop = a->loops[i];
-            double again = c->times[loop->index] - c->entries[loop->index];
+            double again =
+                c->times[kernel_op_place(c, loop)] - c->entries[kernel_op_place(c, loop)];
             if (a->moves[i] || again <= 0) continue;
-            double *volume = &volumes[loop->index];
+            double *volume = &volumes[kernel_op_place(c, loop)];
             if (*volume == 0) *volume = touched_in(c, &all, loop);
             CostLevel from = cost_fit(c->target, *volume, 1);
             if (from != COST_L1) c->work->bytes[from] += again * touched(c, a, i);

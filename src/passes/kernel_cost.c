@@ -52,12 +52,12 @@ static void count_times(KernelCount *c, const IrBlock *block, double weight);
 
 static void count_for(KernelCount *c, const IrOp *loop, double weight) {
     int64_t first = 0, step = 1, trips = trips_of(c, loop, &first, &step);
-    c->entries[loop->index] += weight;
-    c->times[loop->index] += weight * (double)trips;
+    c->entries[kernel_op_place(c, loop)] += weight;
+    c->times[kernel_op_place(c, loop)] += weight * (double)trips;
     const IrBlock *body = ir_op_block(loop, 0);
     const IrValue *iv = body->args[0];
     if (trips == 0) return;
-    uint8_t *steered = &c->steered[loop->index];
+    uint8_t *steered = &c->steered[kernel_op_place(c, loop)];
     if (!*steered) *steered = steers(body, iv) ? 2 : 1;
     int64_t num =
         *steered == 2 && c->num_visits < MAX_BLOCK_VISITS ? MIN(trips, (int64_t)MAX_FOLLOWED) : 1;
@@ -74,7 +74,7 @@ static void count_if(KernelCount *c, const IrOp *op, double weight) {
     for (uint32_t r = 0; r < op->num_regions; r++) {
         double share = !is_known ? 0.5 : (truth != 0) == (r == 0) ? 1 : 0;
         if (ir_op_block(op, r) && share > 0) count_times(c, ir_op_block(op, r), weight * share);
-        if (r < 2) c->branch_times[2 * op->index + r] += weight * share;
+        if (r < 2) c->branch_times[2 * kernel_op_place(c, op) + r] += weight * share;
     }
 }
 
@@ -90,9 +90,10 @@ static void count_times(KernelCount *c, const IrBlock *block, double weight) {
 
 double kernel_block_times(const KernelCount *c, const IrBlock *block) {
     const IrOp *parent = ir_block_parent(block);
-    if (parent->kind == IR_SCF_FOR) return c->times[parent->index];
+    if (parent->kind == IR_SCF_FOR) return c->times[kernel_op_place(c, parent)];
     if (parent->kind == IR_SCF_IF)
-        return c->branch_times[2 * parent->index + (block->region != &parent->regions[0])];
+        return c
+            ->branch_times[2 * kernel_op_place(c, parent) + (block->region != &parent->regions[0])];
     return 1;
 }
 
@@ -226,17 +227,18 @@ static double chain_of(KernelCount *c, const IrOp *loop) {
     double longest = 0, *way = c->way;
     for (uint32_t i = 1; i < body->num_args && i <= MAX_CHAIN_ARGS; i++) {
         const IrValue *end = ir_op_operand(yield, i - 1);
-        way[body->args[i]->index] = 1e-9; // reached
+        way[kernel_value_place(c, body->args[i])] = 1e-9; // reached
         FOR_EACH_OP(op, body) {
             double most = 0;
             for (uint32_t k = 0; k < op->num_operands; k++)
-                most = MAX(most, way[ir_op_operand(op, k)->index]);
+                most = MAX(most, way[kernel_value_place(c, ir_op_operand(op, k))]);
             if (most > 0 && op->num_results == 1)
-                way[op->results[0].index] = most + latency_of(c, op);
+                way[kernel_value_place(c, &op->results[0])] = most + latency_of(c, op);
         }
-        longest = MAX(longest, way[end->index]);
-        way[body->args[i]->index] = 0;
-        FOR_EACH_OP(op, body) if (op->num_results == 1) way[op->results[0].index] = 0;
+        longest = MAX(longest, way[kernel_value_place(c, end)]);
+        way[kernel_value_place(c, body->args[i])] = 0;
+        FOR_EACH_OP(op, body)
+        if (op->num_results == 1) way[kernel_value_place(c, &op->results[0])] = 0;
     }
     return longest;
 }
@@ -251,7 +253,8 @@ static void count_block(KernelCount *c, const IrBlock *block) {
     const IrOp *parent = ir_block_parent(block);
     kernel_find_equal(c, block);
     FOR_EACH_OP(op, block) {
-        if (op->num_results != 1 || !c->leader[op->results[0].index]) count_op(c, op, b.ops);
+        if (op->num_results != 1 || !c->leader[kernel_value_place(c, &op->results[0])])
+            count_op(c, op, b.ops);
         for (uint32_t r = 0; r < op->num_regions; r++)
             if (ir_op_block(op, r)) count_block(c, ir_op_block(op, r));
     }
@@ -277,17 +280,47 @@ static CostClass class_of(const IrOp *kernel) {
     return COST_ROWS;
 }
 
+typedef struct Numbers {
+    uint32_t min_op, max_op, min_value, max_value;
+} Numbers;
+
+static void add_value(Numbers *n, const IrValue *v) {
+    n->min_value = MIN(n->min_value, v->index);
+    n->max_value = MAX(n->max_value, v->index);
+}
+
+static void add_op(Numbers *n, const IrOp *op) {
+    n->min_op = MIN(n->min_op, op->index);
+    n->max_op = MAX(n->max_op, op->index);
+    for (uint32_t i = 0; i < op->num_results; i++) add_value(n, &op->results[i]);
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r]) {
+            for (uint32_t i = 0; i < block->num_args; i++) add_value(n, block->args[i]);
+            FOR_EACH_OP(inner, block) add_op(n, inner);
+        }
+}
+
+static void find_numbers(KernelCount *c) {
+    Numbers n = {UINT32_MAX, 0, UINT32_MAX, 0};
+    add_op(&n, c->kernel);
+    c->first_op = n.min_op;
+    c->num_ops = n.max_op - n.min_op + 1;
+    if (n.min_value > n.max_value) n.min_value = n.max_value; // a kernel without values
+    c->first_value = n.min_value;
+    c->num_values = n.max_value - n.min_value + 1;
+}
+
 void kernel_work_count(IrModule *m, const IrOp *kernel, const KernelUse *use,
                        const KernelUses *uses, const Target *target, CostWork *out_work) {
     *out_work = (CostWork){.class = class_of(kernel)};
     KernelCount c = {.m = m, .kernel = kernel, .target = target, .work = out_work};
-    eval_init(&c.eval, m->num_values);
-    c.times = base_alloc(MAX(m->num_ops, 1u), sizeof *c.times);
-    c.entries = base_alloc(MAX(m->num_ops, 1u), sizeof *c.entries);
-    c.branch_times = base_alloc(2 * (size_t)MAX(m->num_ops, 1u), sizeof *c.branch_times);
-    c.steered = base_alloc(MAX(m->num_ops, 1u), 1);
-    c.way = base_alloc(MAX(m->num_values, 1u), sizeof *c.way);
-    c.leader = base_alloc(MAX(m->num_values, 1u), sizeof *c.leader);
+    find_numbers(&c);
+    eval_init(&c.eval, c.first_value, c.num_values);
+    c.times = base_alloc(c.num_ops, sizeof *c.times);
+    c.entries = base_alloc(c.num_ops, sizeof *c.entries);
+    c.branch_times = base_alloc(2 * (size_t)c.num_ops, sizeof *c.branch_times);
+    c.steered = base_alloc(c.num_ops, 1);
+    c.way = base_alloc(c.num_values, sizeof *c.way);
+    c.leader = base_alloc(c.num_values, sizeof *c.leader);
     IrBlock *body = ir_func_body(kernel);
     for (uint32_t i = 0; i < body->num_args && i < KERNEL_MAX_ARGS; i++)
         if (use->scalars[i] != INT64_MIN) eval_set(&c.eval, body->args[i], use->scalars[i]);

@@ -10,17 +10,28 @@ typedef struct KernelCount {
     const Target *target;
     CostWork *work;
     Eval eval;
-    double *times, *entries; // by number of a loop op: runs of its body, of the loop
-    double *branch_times;    // by twice the number of an scf.if, plus the branch
+    // Numbers of ops and values in the kernel: a module has many more.
+    uint32_t first_op, num_ops, first_value, num_values;
+    double *times, *entries; // by place of a loop op: runs of its body, of the loop
+    double *branch_times;    // by twice the place of an scf.if, plus the branch
     uint8_t *steered;        // of a loop: 1 no loop inside depends on it, 2 one does
-    double *way;             // by value number, scratch
-    const IrValue **leader;  // by value number: the equal value computed before; NULL: none
+    double *way;             // by place of a value, scratch
+    const IrValue **leader;  // by place: the equal value computed before; NULL: none
     uint32_t num_visits;
 } KernelCount;
 
 // Fills in leader for a block's own ops: pure ones, and loads with no write between, that have the
 // kind, attributes and (equal) operands of an earlier one. Compilers compute such once.
 void kernel_find_equal(KernelCount *c, const IrBlock *block);
+
+// Places in tables of num_ops and num_values entries.
+static inline uint32_t kernel_op_place(const KernelCount *c, const IrOp *op) {
+    return op->index - c->first_op;
+}
+static inline uint32_t kernel_value_place(const KernelCount *c, const IrValue *value) {
+    return value->index - c->first_value;
+}
+
 // How often a block runs in one call.
 double kernel_block_times(const KernelCount *c, const IrBlock *block);
 bool kernel_value_depends(const IrValue *v, const IrValue *on);

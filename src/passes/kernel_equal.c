@@ -16,7 +16,7 @@ typedef struct EqualOps {
 static const void *identity(const KernelCount *c, const IrValue *v) {
     const IrAttr *constant = ir_value_constant(v);
     if (constant) return constant;
-    return c->leader[v->index] ? c->leader[v->index] : v;
+    return c->leader[kernel_value_place(c, v)] ? c->leader[kernel_value_place(c, v)] : v;
 }
 
 static bool is_load(const IrOp *op) {
@@ -51,7 +51,7 @@ static bool is_again(EqualOps *e, const IrOp *op) {
             return false;
         }
         if (!are_equal(e, e->slots[i], op) || (is_load(op) && e->epochs[i] != e->epoch)) continue;
-        e->c->leader[op->results[0].index] = &e->slots[i]->results[0];
+        e->c->leader[kernel_value_place(e->c, &op->results[0])] = &e->slots[i]->results[0];
         return true;
     }
 }

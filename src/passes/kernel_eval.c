@@ -6,7 +6,8 @@
 // Values visited at most: text from outside may share operands so that a walk would never end.
 enum { MAX_VISITS = 512, MAX_MAP_OPERANDS = 8 };
 
-void eval_init(Eval *eval, uint32_t num_values) {
+void eval_init(Eval *eval, uint32_t first, uint32_t num_values) {
+    eval->first = first;
     eval->len = MAX(num_values, 1u);
     eval->values = base_alloc(eval->len, sizeof *eval->values);
     eval->is_set = base_alloc(eval->len, sizeof *eval->is_set);
@@ -19,13 +20,15 @@ void eval_deinit(Eval *eval) {
 }
 
 void eval_set(Eval *eval, const IrValue *v, int64_t value) {
-    if (v->index >= eval->len) return;
-    eval->values[v->index] = value;
-    eval->is_set[v->index] = true;
+    uint32_t i = v->index - eval->first; // wraps for a smaller number, and is out of range then
+    if (i >= eval->len) return;
+    eval->values[i] = value;
+    eval->is_set[i] = true;
 }
 
 void eval_forget(Eval *eval, const IrValue *v) {
-    if (v->index < eval->len) eval->is_set[v->index] = false;
+    uint32_t i = v->index - eval->first;
+    if (i < eval->len) eval->is_set[i] = false;
 }
 
 static bool compare(const char *predicate, int64_t a, int64_t b, bool *out) {
@@ -101,8 +104,9 @@ static bool eval_op(const Eval *e, const IrOp *op, int64_t *out, int *visits) {
 }
 
 static bool eval_at(const Eval *e, const IrValue *v, int64_t *out, int *visits) {
-    if (v->index < e->len && e->is_set[v->index]) {
-        *out = e->values[v->index];
+    uint32_t i = v->index - e->first;
+    if (i < e->len && e->is_set[i]) {
+        *out = e->values[i];
         return true;
     }
     return ++*visits < MAX_VISITS && v->def_op && ir_type_is_int_or_index(v->type) &&

@@ -6,12 +6,13 @@
 #include "passes/kernel_cost.h"
 
 typedef struct Eval {
-    int64_t *values; // by value number
+    int64_t *values; // by value number, from `first` on
     bool *is_set;
-    uint32_t len;
+    uint32_t first, len;
 } Eval;
 
-void eval_init(Eval *eval, uint32_t num_values);
+// For the values whose numbers are first to first + num_values - 1; others are not known.
+void eval_init(Eval *eval, uint32_t first, uint32_t num_values);
 void eval_deinit(Eval *eval);
 void eval_set(Eval *eval, const IrValue *v, int64_t value);
 void eval_forget(Eval *eval, const IrValue *v);

@@ -80,8 +80,8 @@ static void list_uses(Registers *r) {
         for (uint32_t i = op->num_operands; i-- > 0;) {
             if (!is_held(ir_op_operand(op, i))) continue;
             const IrValue *v = identity(r, ir_op_operand(op, i));
-            r->uses[r->num_uses] = (Use){position, r->first[v->index] - 1};
-            r->first[v->index] = ++r->num_uses;
+            r->uses[r->num_uses] = (Use){position, r->first[kernel_value_place(r->c, v)] - 1};
+            r->first[kernel_value_place(r->c, v)] = ++r->num_uses;
         }
 }
 
@@ -116,8 +116,10 @@ static void hold(Registers *r, const IrValue *v, bool is_saved) {
         r->held = base_realloc(r->held, r->capacity, sizeof *r->held);
     }
     double size = size_of(r, v);
-    r->held[r->num_held++] =
-        (Held){.value = v, .use = r->first[v->index] - 1, .size = size, .is_saved = is_saved};
+    r->held[r->num_held++] = (Held){.value = v,
+                                    .use = r->first[kernel_value_place(r->c, v)] - 1,
+                                    .size = size,
+                                    .is_saved = is_saved};
     r->taken += size;
 }
 
@@ -141,7 +143,7 @@ static void take_operands(Registers *r, const IrOp *op, uint32_t position) {
         }
         while (held->use != UINT32_MAX && r->uses[held->use].position <= position)
             held->use = r->uses[held->use].next;
-        r->first[v->index] = held->use + 1;
+        r->first[kernel_value_place(r->c, v)] = held->use + 1;
     }
 }
 
@@ -174,7 +176,9 @@ static void run(Registers *r) {
         }
         for (uint32_t i = 0; i < op->num_results; i++) {
             const IrValue *v = &op->results[i];
-            if (op->kind == IR_ARITH_CONSTANT || !is_held(v) || r->first[v->index] == 0) continue;
+            if (op->kind == IR_ARITH_CONSTANT || !is_held(v) ||
+                r->first[kernel_value_place(r->c, v)] == 0)
+                continue;
             make_room(r, size_of(r, v), position);
             hold(r, v, false);
         }
@@ -188,7 +192,7 @@ void kernel_count_registers(const KernelCount *c, const IrBlock *block, CostBloc
                    .block = block,
                    .room = target_number_or(c->target, TARGET_REGISTERS, 16),
                    .out = out_block};
-    r.first = base_alloc(MAX(c->m->num_values, 1u), sizeof *r.first);
+    r.first = base_alloc(c->num_values, sizeof *r.first);
     list_uses(&r);
     run(&r);
     free(r.first);

@@ -444,7 +444,7 @@ static void order_arguments(IrModule *m, IrOp *func) {
         FOR_EACH_OP(caller, ir_module_body(m)) {
             if (!is_func(caller)) continue;
             FOR_EACH_OP(call, ir_func_body(caller)) {
-                if (call->kind != IR_FUNC_CALL || ir_call_callee(m, call) != func) continue;
+                if (!ir_is_call_of(call, func)) continue;
                 IrValue *passed = ir_op_operand(call, i);
                 ir_op_remove_operand(call, i);
                 ir_op_add_operand(m, call, 0, passed);

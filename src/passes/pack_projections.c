@@ -50,7 +50,7 @@ static bool callers_allow(IrModule *m, const IrOp *func, const Group *g) {
     FOR_EACH_OP(caller, ir_module_body(m)) {
         if (!is_func(caller)) continue;
         FOR_EACH_OP(call, ir_func_body(caller)) {
-            if (call->kind != IR_FUNC_CALL || ir_call_callee(m, call) != func) continue;
+            if (!ir_is_call_of(call, func)) continue;
             any = true;
             const IrAttr *format = NULL;
             for (uint32_t i = 0; i < g->num_ops; i++) {
@@ -88,7 +88,7 @@ static void pack_callers(IrModule *m, IrOp *func, const Group *g, int64_t rows) 
     FOR_EACH_OP(caller, ir_module_body(m)) {
         if (!is_func(caller)) continue;
         FOR_EACH_OP(call, ir_func_body(caller)) {
-            if (call->kind != IR_FUNC_CALL || ir_call_callee(m, call) != func) continue;
+            if (!ir_is_call_of(call, func)) continue;
             const IrAttr *names[MAX_GROUP], *quant = NULL;
             IrValue *first = NULL;
             for (uint32_t i = 0; i < g->num_ops; i++) {
@@ -111,7 +111,7 @@ static void drop_arg(IrModule *m, IrOp *func, IrValue *arg) {
     FOR_EACH_OP(caller, ir_module_body(m)) {
         if (!is_func(caller)) continue;
         FOR_EACH_OP(call, ir_func_body(caller)) {
-            if (call->kind != IR_FUNC_CALL || ir_call_callee(m, call) != func) continue;
+            if (!ir_is_call_of(call, func)) continue;
             IrValue *passed = ir_op_operand(call, number);
             ir_op_remove_operand(call, number);
             if (ir_value_is_unused(passed)) ir_func_remove_arg(m, caller, passed->number);
@@ -258,7 +258,7 @@ static FusionReason why_apart(IrModule *m, const IrOp *func, const Group *g, con
     FOR_EACH_OP(caller, ir_module_body(m)) {
         if (!is_func(caller)) continue;
         FOR_EACH_OP(call, ir_func_body(caller)) {
-            if (call->kind != IR_FUNC_CALL || ir_call_callee(m, call) != func) continue;
+            if (!ir_is_call_of(call, func)) continue;
             const char *first = format_at(caller, call, g->ops[0]);
             for (uint32_t i = 1; i < g->num_ops; i++) {
                 const char *other = format_at(caller, call, g->ops[i]);

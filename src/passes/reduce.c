@@ -23,7 +23,7 @@ static bool is_called(const IrModule *m, const IrOp *func) {
     FOR_EACH_OP(caller, ir_op_block(m->op, 0)) {
         if (!is_func(caller)) continue;
         FOR_EACH_OP(op, ir_func_body(caller))
-        if (op->kind == IR_FUNC_CALL && ir_call_callee(m, op) == func) return true;
+        if (ir_is_call_of(op, func)) return true;
     }
     return false;
 }
