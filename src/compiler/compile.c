@@ -66,6 +66,30 @@ static bool is_text(const Compilation *c) {
     return !c->recipe || recipe_is_subgraph(c->recipe);
 }
 
+// Without a model file what does not need weights is done from the numbers in dims, or from those
+// of a known model.
+static Status open_outline(Compilation *c) {
+    const CompileOptions *o = c->options;
+    bool has_dims = c->recipe->known_model != NULL;
+    for (int i = RECIPE_DIMS_ARCH; i <= RECIPE_DIMS_TIED; i++)
+        has_dims = has_dims || c->recipe->spans[i].line;
+    if (has_dims && !writes_artifact(c)) {
+        if (o->out_path) TRY(file_check_output(o->out_path, c->pipeline.inputs, c->sink));
+        c->gguf = gguf_outline_create(o->recipe_path);
+        return STATUS_OK;
+    }
+    Status status = diag_error(c->sink, DIAG_P0009, (DiagSpan){.file = o->recipe_path},
+                               has_dims ? "the recipe names no model file, and an artifact holds "
+                                          "its weights"
+                                        : "the recipe names no model file");
+    if (!has_dims)
+        diag_evidence(c->sink, "no model of data/models is called %.60s, and there are no dims",
+                      c->recipe->model_name);
+    diag_write(c->sink, "model: FILE.gguf, or --model FILE.gguf%s",
+               has_dims ? "; or --dry-run, which plans without" : "");
+    return status;
+}
+
 static Status open_inputs(Compilation *c) {
     const CompileOptions *o = c->options;
     const char **inputs = c->pipeline.inputs, *model = o->model_path;
@@ -78,15 +102,19 @@ static Status open_inputs(Compilation *c) {
         if (c->recipe->subgraph_path) *inputs++ = c->recipe->subgraph_path;
         if (!model) model = c->recipe->model_path;
     }
-    if (!model && !is_text(c)) {
-        Status status = diag_error(c->sink, DIAG_P0009, (DiagSpan){.file = o->recipe_path},
-                                   "the recipe names no model file");
-        diag_write(c->sink, "model: FILE.gguf, or --model FILE.gguf");
-        return status;
-    }
+    if (!model && !is_text(c)) return open_outline(c);
     if (model) *inputs++ = model;
     if (o->out_path) TRY(file_check_output(o->out_path, c->pipeline.inputs, c->sink));
     return model ? gguf_open(model, c->sink, &c->gguf) : STATUS_OK;
+}
+
+// A model without a file has no weights to pack and no vocabulary: it is planned, not compiled.
+static bool is_outline(const Compilation *c) {
+    return c->gguf && gguf_is_outline(c->gguf);
+}
+
+static bool has_vocabulary(const Compilation *c) {
+    return !is_text(c) && !is_outline(c);
 }
 
 // Machines no code is made for are planned, not compiled.
@@ -136,7 +164,8 @@ static Status choose_target(Compilation *c) {
         TRY(target_load(o->target_file, c->sink, &c->machine));
         c->has_machine = true;
     }
-    if (has_backend(c) || (!writes_artifact(c) && !o->emit_ir_level)) return STATUS_OK;
+    // The tensor-level module is the same for every machine.
+    if (has_backend(c) || (!writes_artifact(c) && o->emit_ir_level <= 1)) return STATUS_OK;
     DiagSpan span = c->recipe ? c->recipe->target.span : (DiagSpan){.file = o->target_file};
     Status status = diag_error(c->sink, DIAG_H0007, span, "no backend makes code for %s (%s)",
                                c->machine.name, c->machine.title);
@@ -164,6 +193,11 @@ static Status choose_levels(Compilation *c) {
     }
     for (int i = 0; i < NUM_CPU_LEVELS; i++)
         if (mask >> i & 1) c->levels[c->num_levels++] = (CpuLevel)i;
+    // Without weights no code is made, so that the best level tells all that the plan says.
+    if (is_outline(c)) {
+        c->levels[0] = c->levels[c->num_levels - 1];
+        c->num_levels = 1;
+    }
     CpuLevel only; // a dump made for one level goes on for that level
     DiagSink quiet;
     diag_sink_init(&quiet);
@@ -218,7 +252,6 @@ static Status import_or_resume(Compilation *c) {
     }
     TRY(choose_threads(c));
     TRY(choose_levels(c));
-    if (!has_backend(c)) pass_machine_write(c->pipeline.m, &c->machine);
     return pass_config_read(c->pipeline.m, c->sink, &c->config);
 }
 
@@ -323,9 +356,10 @@ static Status compile_level(Compilation *c, uint32_t i) {
     }
     if (status == STATUS_OK && !want_2 && !c->options->emit_ir_level)
         predict(c, m, &target, i + 1 == c->num_levels);
-    if (status == STATUS_OK && !want_2) status = pipeline_run_until(&one, NUM_PASSES, c->sink);
+    bool is_lowered = want_3 || (!want_2 && !is_outline(c));
+    if (status == STATUS_OK && is_lowered) status = pipeline_run_until(&one, NUM_PASSES, c->sink);
     if (status == STATUS_OK && i == 0 && want_3) ir_print(m, NULL, c->options->out_ir);
-    if (status == STATUS_OK && !c->options->emit_ir_level) {
+    if (status == STATUS_OK && !c->options->emit_ir_level && !is_outline(c)) {
         FOR_EACH_OP_SAFE(op, ir_module_body(m))
         if (op->kind == IR_LLVM_FUNC && is_init(c, ir_symbol_name(op))) ir_op_erase(m, op);
         status = codegen_compile(m, c->levels[i], c->pipeline.num_threads, c->sink, &c->code[i]);
@@ -368,13 +402,14 @@ static Status measure_all_passes(Compilation *c, const Target *target) {
 
 static Status run_passes(Compilation *c) {
     Target target = {0};
+    if (!has_backend(c)) pass_machine_write(c->pipeline.m, &c->machine);
     TRY(level_target(c, 0, &target));
     explain_init(&c->explain, &target);
     TRY(measure_all_passes(c, &target));
     TRY(run_to_buffers(&c->pipeline, c->sink, &c->explain));
     c->report->cost = explain_cost(&c->explain);
     if (!has_backend(c)) return plan_only(c);
-    if (!c->options->emit_ir_level) TRY(compile_inits(c));
+    if (!c->options->emit_ir_level && !is_outline(c)) TRY(compile_inits(c));
     uint32_t num = c->options->emit_ir_level ? 1 : c->num_levels;
     for (uint32_t i = 0; i < num; i++) TRY(compile_level(c, i));
     return STATUS_OK;
@@ -393,7 +428,8 @@ static Status match_code(Compilation *c) {
                 if (str_equal(c->code[l].functions[f].name, c->plan.kernel_names[k]))
                     *entry = (PlanKernelCode){c->code[l].functions[f].offset,
                                               c->code[l].functions[f].len_bytes};
-            BUG_IF(entry->len_bytes == 0, "kernel @%s has no code", c->plan.kernel_names[k]);
+            BUG_IF(entry->len_bytes == 0 && !is_outline(c), "kernel @%s has no code",
+                   c->plan.kernel_names[k]);
         }
     t->kernel_code = code;
     return STATUS_OK;
@@ -420,9 +456,9 @@ static uint32_t list_sections(Compilation *c, Section *sections, uint32_t *out_p
     uint32_t n = 0;
     n = add_section(sections, n, SECTION_MANIFEST, 0, c->manifest.data, c->manifest.len);
     n = add_section(sections, n, SECTION_STRINGS, 0, c->plan.strings.data, c->plan.strings.len);
-    if (!is_text(c))
+    if (has_vocabulary(c))
         n = add_section(sections, n, SECTION_TOKENIZER, 0, c->tokenizer.data, c->tokenizer.len);
-    if (!is_text(c) && tokenizer_chat_template(c->gguf, &template_text))
+    if (has_vocabulary(c) && tokenizer_chat_template(c->gguf, &template_text))
         n = add_section(sections, n, SECTION_TEMPLATE, 0, template_text.data, template_text.len);
     *out_plan = n;
     n = add_section(sections, n, SECTION_PLAN, 0, NULL, plan_tables_layout(&c->plan.tables));
@@ -436,12 +472,21 @@ static uint32_t list_sections(Compilation *c, Section *sections, uint32_t *out_p
 // What a process that answers takes beside the plan; 1.5 to 3 MB were measured on Debian 12.
 enum { PROCESS_BYTES = 4 << 20 };
 
+// What says the shapes of a model without a file.
+static const char *model_origin(const Compilation *c) {
+    const Recipe *recipe = c->recipe;
+    if (!recipe->known_model) return "dims";
+    return arena_printf(&c->report->arena, "known model %s", recipe->known_model);
+}
+
 static PlanMemoryPart memory_line(Compilation *c, const char *name, uint64_t bytes,
                                   bool is_outside) {
     const SetByInputs inputs = {.recipe = c->recipe,
                                 .is_text = is_text(c),
                                 .recipe_path = c->options->recipe_path,
-                                .model_path = c->gguf ? gguf_path(c->gguf) : NULL,
+                                .model_path = is_outline(c) ? model_origin(c)
+                                              : c->gguf     ? gguf_path(c->gguf)
+                                                            : NULL,
                                 .has_threads_option = c->options->threads != 0,
                                 .has_cpu_option = c->options->levels != 0};
     StrBuf reason = {0};
@@ -457,6 +502,12 @@ static PlanMemoryPart memory_line(Compilation *c, const char *name, uint64_t byt
                             .is_outside = is_outside};
 }
 
+static CompilePart unknown_part(const Compilation *c) {
+    return (CompilePart){.name = c->num_levels ? "code, vocabulary" : "vocabulary",
+                         .set_by = "unknown without a model file",
+                         .is_outside = true};
+}
+
 static void fill_memory(Compilation *c, const Section *sections, uint32_t num_sections,
                         PlanMemoryPart *parts) {
     SectionEntry entries[ARTIFACT_MAX_SECTIONS];
@@ -465,7 +516,7 @@ static void fill_memory(Compilation *c, const Section *sections, uint32_t num_se
             .kind = sections[i].kind, .tag = sections[i].tag, .len_bytes = sections[i].len_bytes};
     PlanMemory memory = plan_memory(&c->plan.tables.header, entries, num_sections);
     CompileReport *report = c->report;
-    report->parts = ARENA_ARRAY(&report->arena, CompilePart, PLAN_NUM_PARTS + 1);
+    report->parts = ARENA_ARRAY(&report->arena, CompilePart, PLAN_NUM_PARTS + 2);
     report->num_parts = 0;
     for (unsigned i = 0; i < PLAN_NUM_PARTS; i++) {
         uint64_t bytes;
@@ -473,6 +524,8 @@ static void fill_memory(Compilation *c, const Section *sections, uint32_t num_se
         parts[i] = memory_line(c, name, bytes, false);
     }
     parts[PLAN_NUM_PARTS] = memory_line(c, SET_BY_PROCESS, PROCESS_BYTES, true);
+    // Not in the plan, which would be the artifact's.
+    if (is_outline(c)) report->parts[report->num_parts++] = unknown_part(c);
     report->total_bytes = memory.total_bytes;
 }
 
@@ -600,7 +653,7 @@ static Status compile_all(Compilation *c) {
     TRY(choose_target(c));
     TRY(import_or_resume(c));
     c->report->model_name = arena_strdup(&c->report->arena, model_name(c));
-    if (!is_text(c)) {
+    if (has_vocabulary(c)) {
         TRY(tokenizer_import(c->gguf, c->sink, &c->tokenizer));
         TRY(tokenizer_check_chat_template(c->gguf, c->sink));
     }

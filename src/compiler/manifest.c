@@ -57,7 +57,7 @@ Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
     free(recipe);
     strbuf_puts(out, "},\"model\":{\"name\":");
     strbuf_put_json_string(out, in->model_name, strlen(in->model_name));
-    if (in->gguf)
+    if (in->gguf && !gguf_is_outline(in->gguf))
         strbuf_printf(out, ",\"bytes\":%llu", (unsigned long long)gguf_len_bytes(in->gguf));
     if (in->gguf && in->hashes_model) {
         strbuf_puts(out, ",\"sha256\":");

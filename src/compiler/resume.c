@@ -1,6 +1,7 @@
 // Marks of what a dump was made of; see resume.h.
 #include "compiler/resume.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include <xxhash.h>
@@ -11,9 +12,22 @@
 #include "ir/print.h"
 #include "recipe/import.h"
 
+static int64_t outline_fingerprint(const Gguf *gguf) {
+    StrBuf text = {0};
+    for (size_t i = 0; i < gguf_num_tensors(gguf); i++) {
+        const GgufTensor *t = gguf_tensor(gguf, i);
+        strbuf_printf(&text, "%s %s %" PRIu64 " %" PRIu64 "\n", t->name,
+                      quant_info(t->format)->name, t->dims[0], t->dims[1]);
+    }
+    int64_t fingerprint = (int64_t)XXH3_64bits(text.data, text.len);
+    strbuf_deinit(&text);
+    return fingerprint;
+}
+
 // Identifies a model file by what stands in front of its weights: metadata, tensor names, formats,
 // shapes.
 static int64_t model_fingerprint(const Gguf *gguf) {
+    if (gguf_is_outline(gguf)) return outline_fingerprint(gguf);
     uint64_t len = gguf_len_bytes(gguf);
     for (size_t i = 0; i < gguf_num_tensors(gguf); i++)
         len = MIN(len, gguf_tensor(gguf, i)->file_offset);

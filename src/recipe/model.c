@@ -17,6 +17,7 @@ typedef struct Reader {
 } Reader;
 
 static DiagSpan file_span(const Model *model, uint64_t byte_offset) {
+    if (gguf_is_outline(model->gguf)) return model->outline;
     return (DiagSpan){.file = gguf_path(model->gguf), .byte_offset = byte_offset};
 }
 
@@ -42,12 +43,39 @@ static Status child_text(const Model *model, const DocNode *node, const char *ke
 
 // ---------------------------------------------------------------- the description
 
+static Status load_outline_arch(Model *model) {
+    const Recipe *recipe = model->recipe;
+    DiagSpan span = recipe->spans[RECIPE_DIMS_ARCH];
+    model->arch_name = recipe->dims.architecture;
+    if (!model->arch_name) {
+        Status status =
+            diag_error(model->sink, DIAG_R0009, model->outline, "dims.architecture is missing");
+        diag_write(model->sink, "dims: {architecture: ..., layers: ..., ...}");
+        return status;
+    }
+    return family_load(model->arch_name, strlen(model->arch_name),
+                       span.line ? span : model->outline, model->sink, &model->arch);
+}
+
+static Status check_arch(const Model *model) {
+    const Recipe *recipe = model->recipe;
+    DiagSpan span = recipe->spans[RECIPE_DIMS_ARCH];
+    if (!span.line || str_equal(recipe->dims.architecture, model->arch_name)) return STATUS_OK;
+    Status status = diag_error(model->sink, DIAG_R0011, span,
+                               "dims.architecture is %.60s, the model file says %.60s",
+                               recipe->dims.architecture, model->arch_name);
+    diag_write(model->sink, "architecture: %.60s", model->arch_name);
+    return status;
+}
+
 static Status load_arch(Model *model) {
     GgufString name = {0};
+    if (gguf_is_outline(model->gguf)) return load_outline_arch(model);
     if (!gguf_get_string(model->gguf, "general.architecture", &name))
         return diag_error(model->sink, DIAG_F0015, file_span(model, 0),
                           "the file does not say what it is: general.architecture is missing");
     model->arch_name = arena_strndup(model->arena, name.data, MIN(name.len, (uint64_t)128));
+    TRY(check_arch(model));
     return family_load(model->arch_name, name.len,
                        gguf_key_span(model->gguf, "general.architecture"), model->sink,
                        &model->arch);
@@ -178,44 +206,129 @@ static Status check_range(const Model *model, const DocNode *entry, const char *
                       min, max);
 }
 
+typedef struct Number {
+    double value;
+    const char *origin; // NULL: derived
+    DiagSpan span;
+    const DocNode *fallback; // that was taken
+} Number;
+
+static Status number_from_file(const Reader *r, const DocNode *entry, Number *out) {
+    const Model *model = r->model;
+    const DocNode *tensor = doc_find(entry, "tensor"), *count = doc_find(entry, "count");
+    const char *key = NULL;
+    if (tensor) {
+        out->origin = arena_printf(model->arena, "shape of %s", tensor->text);
+        TRY(number_from_tensor(model, entry, tensor->text, &out->value));
+        out->span = tensor_span(model, gguf_find_tensor(model->gguf, tensor->text));
+        return STATUS_OK;
+    }
+    if (count) {
+        out->origin = arena_printf(model->arena, "length of %s", count->text);
+        TRY(number_from_count(r, entry, count->text, &out->value));
+        out->span = gguf_key_span(model->gguf, count->text);
+        return STATUS_OK;
+    }
+    TRY(child_text(model, entry, "key", &key));
+    out->origin = key = full_key(model, key);
+    TRY(number_from_key(r, entry, key, &out->value));
+    out->span = gguf_key_span(model->gguf, key);
+    if (gguf_find(model->gguf, key)) return STATUS_OK;
+    out->fallback = doc_find(entry, "default");
+    out->origin = arena_printf(model->arena, "%s (by default %s)", key, out->fallback->text);
+    return STATUS_OK;
+}
+
+// Of a model without a file.
+static Status number_from_dims(const Reader *r, const DocNode *entry, Number *out) {
+    const Model *model = r->model;
+    const DocNode *dim = doc_find(entry, "recipe");
+    RecipeKey key;
+    out->fallback = doc_find(entry, "default");
+    if (dim) {
+        if (!recipe_dim(model->recipe, dim->text, &key, &out->value))
+            return diag_error(model->sink, DIAG_R0013, dim->span, "dims has no %.40s", dim->text);
+        out->origin = arena_printf(model->arena, "dims.%s", dim->text);
+        if (model->recipe->spans[key].line) out->span = model->recipe->spans[key];
+        if (out->value != 0) return STATUS_OK;
+    }
+    if (out->fallback) {
+        if (dim)
+            out->origin =
+                arena_printf(model->arena, "%s (by default %s)", out->origin, out->fallback->text);
+        return expr_eval(r->scope, out->fallback->text, out->fallback->span, model->sink,
+                         &out->value);
+    }
+    Status status;
+    if (dim) {
+        status = diag_error(model->sink, DIAG_R0009, out->span, "dims.%s is missing", dim->text);
+        diag_write(model->sink, "dims: {%s: ...}", dim->text);
+    } else {
+        status = diag_error(model->sink, DIAG_R0012, out->span,
+                            "a model of the architecture %s needs %s, which only a model file says",
+                            model->arch_name, entry->key);
+        diag_write(model->sink, "model: FILE.gguf, or --model FILE.gguf");
+    }
+    return status;
+}
+
+// What the recipe says of a number must be what the file says of it. Files keep reals as 32 bits.
+static Status check_dim(const Model *model, const DocNode *entry, const Number *number) {
+    const DocNode *dim = doc_find(entry, "recipe");
+    const Recipe *recipe = model->recipe;
+    RecipeKey key;
+    double said = 0;
+    if (!dim || gguf_is_outline(model->gguf)) return STATUS_OK;
+    if (!recipe_dim(recipe, dim->text, &key, &said))
+        return diag_error(model->sink, DIAG_R0013, dim->span, "dims has no %.40s", dim->text);
+    if (!recipe->spans[key].line || (float)said == (float)number->value) return STATUS_OK;
+    Status status =
+        diag_error(model->sink, DIAG_R0011, recipe->spans[key],
+                   "dims.%s is %.9g, the model file has %.9g", dim->text, said, number->value);
+    diag_evidence(model->sink, "%s in %s", number->origin, model->file_name);
+    diag_write(model->sink, "%s: %.9g", dim->text, number->value);
+    return status;
+}
+
 static Status read_number(const Reader *r, const DocNode *entry) {
     const Model *model = r->model;
     TRY(doc_want_kind(entry, entry->key, DOC_MAP, model->sink));
-    const DocNode *value_node = doc_find(entry, "value"), *tensor = doc_find(entry, "tensor");
-    const DocNode *count = doc_find(entry, "count"), *fallback = NULL;
-    const char *origin = NULL;
-    DiagSpan span = file_span(model, 0);
-    double value = 0;
-    if (value_node) {
-        TRY(expr_eval(r->scope, value_node->text, value_node->span, model->sink, &value));
-    } else if (tensor) {
-        origin = arena_printf(model->arena, "shape of %s", tensor->text);
-        TRY(number_from_tensor(model, entry, tensor->text, &value));
-        span = tensor_span(model, gguf_find_tensor(model->gguf, tensor->text));
-    } else if (count) {
-        origin = arena_printf(model->arena, "length of %s", count->text);
-        TRY(number_from_count(r, entry, count->text, &value));
-        span = gguf_key_span(model->gguf, count->text);
-    } else {
-        const char *key = NULL;
-        TRY(child_text(model, entry, "key", &key));
-        origin = full_key(model, key);
-        TRY(number_from_key(r, entry, origin, &value));
-        span = gguf_key_span(model->gguf, origin);
-        if (!gguf_find(model->gguf, origin)) {
-            fallback = doc_find(entry, "default");
-            origin = arena_printf(model->arena, "%s (by default %s)", origin, fallback->text);
-        }
-    }
-    Status status = check_range(model, entry, origin ? origin : entry->key, span, value);
+    const DocNode *value_node = doc_find(entry, "value");
+    Number number = {.span = file_span(model, 0)};
+    if (value_node)
+        TRY(expr_eval(r->scope, value_node->text, value_node->span, model->sink, &number.value));
+    else if (gguf_is_outline(model->gguf))
+        TRY(number_from_dims(r, entry, &number));
+    else
+        TRY(number_from_file(r, entry, &number));
+    Status status = check_range(model, entry, number.origin ? number.origin : entry->key,
+                                number.span, number.value);
     if (status != STATUS_OK) {
         StrBuf evidence = {0};
-        if (fallback) expr_describe(r->scope, fallback->text, &evidence);
+        if (number.fallback) expr_describe(r->scope, number.fallback->text, &evidence);
         if (evidence.data) diag_evidence(model->sink, "%s", evidence.data);
         strbuf_deinit(&evidence);
         return status;
     }
-    expr_define(r->scope, entry->key, value, origin);
+    TRY(check_dim(model, entry, &number));
+    expr_define(r->scope, entry->key, number.value, number.origin);
+    return STATUS_OK;
+}
+
+// A number of `dims` that the family does not ask for would be ignored.
+static Status refuse_other_dims(const Model *model, const DocNode *config) {
+    const Recipe *recipe = model->recipe;
+    for (int i = RECIPE_DIMS_LAYERS; i <= RECIPE_DIMS_NORM_EPS; i++) {
+        const char *name = recipe_key_info((RecipeKey)i)->path + strlen("dims.");
+        bool is_asked = false;
+        FOR_EACH_DOC(entry, config) {
+            const DocNode *dim = doc_find(entry, "recipe");
+            is_asked = is_asked || (dim && str_equal(dim->text, name));
+        }
+        if (is_asked || !recipe->spans[i].line) continue;
+        return diag_error(model->sink, DIAG_R0012, recipe->spans[i],
+                          "dims.%s means nothing in the architecture %s", name, model->arch_name);
+    }
     return STATUS_OK;
 }
 
@@ -367,12 +480,11 @@ static Status wrong_shape(const Model *model, const ExprScope *scope, const DocN
     return status;
 }
 
-static Status check_tensor(const Model *model, const ExprScope *scope, const DocNode *spec,
-                           const GgufTensor *tensor) {
-    const DocNode *shape = NULL, *types = doc_find(spec, "types");
+static Status tensor_shape(const Model *model, const ExprScope *scope, const DocNode *spec,
+                           uint64_t want[GGUF_MAX_DIMS], uint32_t *out_num_dims) {
+    const DocNode *shape = NULL;
     TRY(model_child(model, spec, "shape", DOC_LIST, &shape));
     uint32_t num_dims = (uint32_t)shape->num_children, i = num_dims;
-    uint64_t want[GGUF_MAX_DIMS] = {0};
     if (num_dims < 1 || num_dims > 2)
         return diag_error(model->sink, DIAG_R0013, shape->span, "a shape of one or two dimensions");
     FOR_EACH_DOC(dim, shape) {
@@ -380,8 +492,19 @@ static Status check_tensor(const Model *model, const ExprScope *scope, const Doc
         TRY(expr_eval_int(scope, dim->text, 1, INT32_MAX, dim->span, model->sink, &size));
         want[--i] = (uint64_t)size;
     }
+    *out_num_dims = num_dims;
+    return STATUS_OK;
+}
+
+static Status check_tensor(const Model *model, const ExprScope *scope, const DocNode *spec,
+                           const GgufTensor *tensor) {
+    const DocNode *types = doc_find(spec, "types");
+    const Recipe *recipe = model->recipe;
+    uint32_t num_dims = 0;
+    uint64_t want[GGUF_MAX_DIMS] = {0};
+    TRY(tensor_shape(model, scope, spec, want, &num_dims));
     bool is_equal = true;
-    for (i = 0; i < GGUF_MAX_DIMS; i++)
+    for (uint32_t i = 0; i < GGUF_MAX_DIMS; i++)
         is_equal = is_equal && tensor->dims[i] == (i < num_dims ? want[i] : 1);
     if (!is_equal) return wrong_shape(model, scope, spec, tensor, want, num_dims);
     const char *format = quant_info(tensor->format)->name;
@@ -389,6 +512,40 @@ static Status check_tensor(const Model *model, const ExprScope *scope, const Doc
         return diag_error(model->sink, DIAG_F0019, tensor_span(model, tensor),
                           "%s is stored as %s, only %s is supported", tensor->name, format,
                           types->text);
+    if (types || num_dims < 2 || recipe->weight_format == NUM_QUANT_FORMATS ||
+        recipe->weight_format == tensor->format)
+        return STATUS_OK;
+    Status status = diag_error(model->sink, DIAG_R0011, recipe->spans[RECIPE_WEIGHTS],
+                               "precision.weights is %s, but %s is stored as %s", recipe->weights,
+                               tensor->name, format);
+    diag_write(model->sink, "weights: as_stored");
+    return status;
+}
+
+// The tensor that a file of the model would have: matrices in the recipe's format, vectors as f32.
+static Status add_tensor(const Model *model, const ExprScope *scope, const DocNode *spec,
+                         const char *name, const GgufTensor **out) {
+    const DocNode *types = doc_find(spec, "types");
+    uint64_t dims[GGUF_MAX_DIMS] = {0};
+    uint32_t num_dims = 0;
+    QuantFormat format = model->recipe->weight_format;
+    TRY(tensor_shape(model, scope, spec, dims, &num_dims));
+    if (num_dims == 1) format = QUANT_F32;
+    if (types && !quant_find(types->text, &format))
+        return diag_error(model->sink, DIAG_R0013, types->span, "no format is called %.40s",
+                          types->text);
+    const QuantInfo *info = quant_info(format);
+    if (dims[0] % info->block_elems)
+        return diag_error(model->sink, DIAG_R0011, model->recipe->spans[RECIPE_WEIGHTS],
+                          "%s has rows of %" PRIu64 " elements, %s keeps blocks of %" PRIu32, name,
+                          dims[0], info->name, info->block_elems);
+    uint64_t elems = dims[0];
+    if (num_dims == 2 && (!size_mul(elems, dims[1], &elems) || elems > (uint64_t)1 << 40))
+        return diag_error(model->sink, DIAG_R0005, model->outline,
+                          "%s would have %" PRIu64 " x %" PRIu64 " elements", name, dims[1],
+                          dims[0]);
+    *out = gguf_outline_add(model->gguf, name, dims, num_dims, format);
+    model->is_tensor_used[(*out)->index] = true;
     return STATUS_OK;
 }
 
@@ -402,14 +559,25 @@ static Status find_tensor(Model *model, const ExprScope *scope, const DocNode *s
     double is_wanted = 1;
     if (when) TRY(expr_eval(scope, when->text, when->span, model->sink, &is_wanted));
     if (is_wanted == 0) return STATUS_OK;
+    bool is_left_out = is_optional && str_equal(is_optional->text, "true");
+    bool is_tied = model->recipe->dims.is_tied;
+    if (gguf_is_outline(model->gguf)) {
+        if (stand_in && is_tied) out->tensor = model_find_tensor(model, stand_in->text, -1);
+        if (out->tensor || is_left_out) return STATUS_OK;
+        return add_tensor(model, scope, spec, name, &out->tensor);
+    }
     const GgufTensor *tensor = gguf_find_tensor(model->gguf, name);
+    if (stand_in && model->recipe->spans[RECIPE_DIMS_TIED].line && is_tied == (tensor != NULL))
+        return diag_error(model->sink, DIAG_R0011, model->recipe->spans[RECIPE_DIMS_TIED],
+                          "dims.tied_embeddings is %s, but the model file has %s%s",
+                          is_tied ? "true" : "false", tensor ? "" : "no ", name);
     if (tensor) {
         model->is_tensor_used[tensor->index] = true;
         out->tensor = tensor;
         return check_tensor(model, scope, spec, tensor);
     }
     if (stand_in) out->tensor = model_find_tensor(model, stand_in->text, -1);
-    if (out->tensor || (is_optional && str_equal(is_optional->text, "true"))) return STATUS_OK;
+    if (out->tensor || is_left_out) return STATUS_OK;
     return diag_error(model->sink, DIAG_F0018, file_span(model, 0), "tensor %s is missing", name);
 }
 
@@ -417,7 +585,13 @@ static Status find_tensors(Model *model) {
     const DocNode *tensors = NULL, *layer_tensors = NULL;
     TRY(model_child(model, model->arch, "tensors", DOC_MAP, &tensors));
     TRY(model_child(model, model->arch, "layer_tensors", DOC_MAP, &layer_tensors));
-    model->is_tensor_used = ARENA_ARRAY(model->arena, bool, gguf_num_tensors(model->gguf));
+    size_t max_tensors = gguf_num_tensors(model->gguf);
+    if (gguf_is_outline(model->gguf)) {
+        max_tensors =
+            tensors->num_children + layer_tensors->num_children * (size_t)model->num_layers;
+        gguf_outline_reserve(model->gguf, max_tensors);
+    }
+    model->is_tensor_used = ARENA_ARRAY(model->arena, bool, max_tensors);
     model->tensors = ARENA_ARRAY(model->arena, ModelTensor, tensors->num_children);
     FOR_EACH_DOC(spec, tensors) {
         ModelTensor found = {0};
@@ -459,12 +633,28 @@ const GgufTensor *model_find_tensor(const Model *model, const char *as, int64_t 
     return NULL;
 }
 
+// Where a model without a file is named, and that its weights have a format.
+static Status start_outline(Model *model) {
+    const Recipe *recipe = model->recipe;
+    model->outline = recipe->spans[RECIPE_MODEL_NAME];
+    for (int i = RECIPE_DIMS_TIED; i >= RECIPE_DIMS_ARCH; i--)
+        if (recipe->spans[i].line) model->outline = recipe->spans[i];
+    if (!gguf_is_outline(model->gguf) || recipe->weight_format != NUM_QUANT_FORMATS)
+        return STATUS_OK;
+    DiagSpan span = recipe->spans[RECIPE_WEIGHTS];
+    Status status = diag_error(model->sink, DIAG_R0009, span.line ? span : model->outline,
+                               "without a model file precision.weights must name a format");
+    diag_write(model->sink, "weights: Q4_0, or --model FILE.gguf");
+    return status;
+}
+
 Status model_init(Model *model, const Recipe *recipe, Gguf *gguf, DiagSink *sink) {
     *model = (Model){.recipe = recipe, .gguf = gguf, .sink = sink, .arena = &sink->arena};
     model->scope.arena = model->arena;
     const char *slash = strrchr(gguf_path(gguf), '/');
     model->file_name = slash ? slash + 1 : gguf_path(gguf);
     const DocNode *config = NULL, *checks = NULL;
+    TRY(start_outline(model));
     TRY(load_arch(model));
     TRY(doc_want_kind(model->arch, "the model family file", DOC_MAP, sink));
     define_recipe_numbers(model);
@@ -472,6 +662,7 @@ Status model_init(Model *model, const Recipe *recipe, Gguf *gguf, DiagSink *sink
     TRY(model_child(model, model->arch, "checks", DOC_LIST, &checks));
     const Reader reader = {model, &model->scope, -1};
     FOR_EACH_DOC(entry, config) TRY(read_number(&reader, entry));
+    TRY(refuse_other_dims(model, config));
     TRY(read_layers(model));
     TRY(check_keys(model));
     FOR_EACH_DOC(check, checks) TRY(run_check(model, check));

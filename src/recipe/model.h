@@ -36,9 +36,11 @@ typedef struct Model {
     int64_t *kind_layers; // [kind] its first layer
     size_t num_kinds;
     bool *is_tensor_used; // by tensor number of the file
+    DiagSpan outline;     // the line that says which model this is, where there is no file
 } Model;
 
-// Fills *model. The model borrows recipe, gguf and sink. Errors: F0014 to F0020, R0013.
+// Fills *model. The model borrows recipe, gguf and sink. Of an outline the numbers are the recipe's
+// dims, and its tensors are added. Errors: F0014 to F0020, R0009, R0011 to R0013.
 Status model_init(Model *model, const Recipe *recipe, Gguf *gguf, DiagSink *sink) MUST_USE;
 
 // The tensor playing the part, of layer `layer` (-1: outside the layers); NULL if there is none.

@@ -10,11 +10,18 @@
 
 #include "abi/plan.h"
 #include "base/file.h"
+#include "recipe/known_model.h"
 #include "text/doc.h"
 
 static const char fusion_patterns[] =
 #define FUSION_PATTERN(id, name, meaning) name " "
 #include "abi/fusion_patterns.def"
+    ;
+
+static const char weight_formats[] = "as_stored"
+#define QUANT(id, ...) " " #id
+#include "abi/quant.def"
+#undef QUANT
     ;
 
 static const RecipeKeyInfo keys[NUM_RECIPE_KEYS] = {
@@ -41,7 +48,7 @@ const RecipeKeyInfo *recipe_key_info(RecipeKey key) {
     return &keys[key];
 }
 
-enum { MAX_PATH_CHARS = 128, MAX_CHOICES = 16 };
+enum { MAX_PATH_CHARS = 128, MAX_CHOICES = 32 };
 
 typedef struct Reader {
     Recipe *recipe;
@@ -134,6 +141,17 @@ static Status read_levels(Reader *r, const DocNode *node, const RecipeKeyInfo *i
     return STATUS_OK;
 }
 
+static Status read_real(Reader *r, const DocNode *node, const RecipeKeyInfo *info, double *out) {
+    double value = 0;
+    TRY(doc_get_float(node, info->path, r->sink, &value));
+    if (!(value > (double)info->min) || !(value <= (double)info->max))
+        return diag_error(r->sink, DIAG_R0005, node->span,
+                          "%s must be above %" PRId64 " and at most %" PRId64 ", not %.40s",
+                          info->path, info->min, info->max, node->text);
+    *out = value;
+    return STATUS_OK;
+}
+
 static Status read_value(Reader *r, const DocNode *node, RecipeKey key, void *base) {
     const RecipeKeyInfo *info = &keys[key];
     void *field = field_of(base, info);
@@ -141,6 +159,7 @@ static Status read_value(Reader *r, const DocNode *node, RecipeKey key, void *ba
     switch (info->type) {
     case RECIPE_TYPE_INT:
         return doc_get_int(node, info->path, info->min, info->max, r->sink, field);
+    case RECIPE_TYPE_REAL: return read_real(r, node, info, field);
     case RECIPE_TYPE_BOOL: return doc_get_bool(node, info->path, r->sink, field);
     case RECIPE_TYPE_WORD: return read_word(r, node, info, field);
     case RECIPE_TYPE_LEVELS: return read_levels(r, node, info, field);
@@ -158,6 +177,7 @@ static void set_default(Recipe *recipe, RecipeKey key, void *base) {
     const char *text = info->default_text;
     switch (info->type) {
     case RECIPE_TYPE_INT: *(int64_t *)field = strtoll(text, NULL, 10); return;
+    case RECIPE_TYPE_REAL: *(double *)field = strtod(text, NULL); return;
     case RECIPE_TYPE_BOOL: *(bool *)field = str_equal(text, "true"); return;
     case RECIPE_TYPE_LEVELS: *(uint32_t *)field = (1u << NUM_CPU_LEVELS) - 1; return;
     case RECIPE_TYPE_WORD:
@@ -471,6 +491,49 @@ static void derive_packing(Reader *r) {
     }
 }
 
+static const char dims_prefix[] = "dims.";
+
+// What the recipe leaves open of a model whose name is known.
+static void derive_dims(Reader *r) {
+    Recipe *recipe = r->recipe;
+    const DocNode *known = NULL;
+    if (known_model_load(recipe->model_name, r->sink, &known, &recipe->known_model) != STATUS_OK)
+        return;
+    for (int i = 0; known && i < NUM_RECIPE_KEYS; i++) {
+        if (!str_has_prefix(keys[i].path, dims_prefix) || r->is_given[i]) continue;
+        const DocNode *node = doc_find(known, keys[i].path + strlen(dims_prefix));
+        if (node) note_error(read_value(r, node, (RecipeKey)i, recipe));
+    }
+}
+
+bool recipe_dim(const Recipe *recipe, const char *name, RecipeKey *out_key, double *out_value) {
+    for (int i = 0; i < NUM_RECIPE_KEYS; i++) {
+        const RecipeKeyInfo *info = &keys[i];
+        if (!str_has_prefix(info->path, dims_prefix) ||
+            !str_equal(info->path + strlen(dims_prefix), name))
+            continue;
+        const void *field = (const char *)recipe + info->offset;
+        if (info->type != RECIPE_TYPE_INT && info->type != RECIPE_TYPE_REAL) return false;
+        *out_key = (RecipeKey)i;
+        *out_value = info->type == RECIPE_TYPE_INT ? (double)*(const int64_t *)field
+                                                   : *(const double *)field;
+        return true;
+    }
+    return false;
+}
+
+// The choices are as_stored and the formats in the order of their enumerators.
+static void derive_format(Recipe *recipe) {
+    static const char *const names[] = {
+#define QUANT(id, ...) #id,
+#include "abi/quant.def"
+#undef QUANT
+    };
+    int format = 0;
+    while (format < NUM_QUANT_FORMATS && !str_equal(recipe->weights, names[format])) format++;
+    recipe->weight_format = (QuantFormat)format;
+}
+
 // Relative paths start at the recipe's folder.
 static void resolve_path(Recipe *recipe, const char **path) {
     const char *slash = strrchr(recipe->path, '/');
@@ -514,6 +577,8 @@ static Status read_document(Reader *r, const DocNode *root) {
     if (!r->recipe->is_kv_paged)
         note_error(diag_error(r->sink, DIAG_R0012, span_or_root(r, RECIPE_PAGED),
                               "a KV cache that is not paged is not supported"));
+    derive_dims(r);
+    derive_format(r->recipe);
     derive_packing(r);
     derive_buckets(r);
     derive_pages(r);

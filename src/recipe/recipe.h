@@ -4,6 +4,7 @@
 #define INGOT_RECIPE_RECIPE_H
 
 #include "abi/cpu.h"
+#include "abi/quant.h"
 #include "base/diag.h"
 #include "target/target.h"
 
@@ -17,6 +18,7 @@ typedef enum RecipeKey {
 
 typedef enum RecipeType {
     RECIPE_TYPE_INT,
+    RECIPE_TYPE_REAL,
     RECIPE_TYPE_BOOL,
     RECIPE_TYPE_TEXT,
     RECIPE_TYPE_WORD,
@@ -34,7 +36,7 @@ typedef struct RecipeKeyInfo {
     const char *path;
     RecipeScope scope;
     RecipeType type;
-    int64_t min, max;         // INT
+    int64_t min, max;         // INT; REAL: above min
     const char *choices;      // WORD: separated by blanks
     const char *default_text; // NULL: must be given; "": derived or absent
     const char *doc, *effect;
@@ -67,6 +69,14 @@ typedef struct RecipeRule {
     DiagSpan span;
 } RecipeRule;
 
+// The shape of a model, for where there is no file; 0, NULL: not known.
+typedef struct RecipeDims {
+    const char *architecture;
+    int64_t layers, hidden, heads, kv_heads, head_dim, ffn, vocab, context, sliding_window;
+    double rope_base, norm_eps;
+    bool is_tied;
+} RecipeDims;
+
 enum { RECIPE_MAX_BUCKETS = 32, RECIPE_MAX_RULES = 16, RECIPE_MAX_TARGETS = 16 };
 
 typedef struct Recipe {
@@ -78,8 +88,12 @@ typedef struct Recipe {
     // IR text instead of a language model: inline, or the path of its file, resolved. NULL: a
     // model.
     const char *subgraph_text, *subgraph_path;
-    int64_t max_scratch_bytes;              // of a kernel of a subgraph, per worker; 0: not given
-    const char *weights, *activations, *kv; // "as_stored"; "int8" "bf16" "f32"; "f16" "f32"
+    int64_t max_scratch_bytes; // of a kernel of a subgraph, per worker; 0: not given
+    RecipeDims dims;           // as given, and where nothing is given of the known model
+    const char *known_model;   // of that name; NULL: the name is not known
+    // "as_stored" or a format in capitals; "int8" "bf16" "f32"; "f16" "f32"
+    const char *weights, *activations, *kv;
+    QuantFormat weight_format; // NUM_QUANT_FORMATS: as stored
     RecipeRange batch_size, seq_len;
     int64_t kv_len_tokens; // as asked; the context is page_len_tokens * max_pages
     int64_t page_len_tokens, max_pages;
@@ -106,6 +120,8 @@ Status recipe_parse(const char *text, size_t len, const char *path, DiagSink *si
 // Works on the target that is called so (its name, its arch, or its machine's name); H0012 if none
 // or several are.
 Status recipe_select_target(Recipe *recipe, const char *name, DiagSink *sink) MUST_USE;
+// The number that `dims` has under this name, 0 if it says nothing of it; false: no such number.
+bool recipe_dim(const Recipe *recipe, const char *name, RecipeKey *out_key, double *out_value);
 const char *recipe_target_name(const RecipeTarget *target);
 // Finds the target's machine and checks the numbers it gives: H0004 to H0009.
 Status recipe_check_target(const Recipe *recipe, const DiagSpan *spans, RecipeTarget *target,

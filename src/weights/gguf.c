@@ -35,6 +35,8 @@ struct Gguf {
     bool *is_used;
     GgufTensor *tensors;
     uint64_t num_entries, num_tensors;
+    uint64_t max_tensors; // of an outline
+    bool is_outline;
     NameTable entry_names, tensor_names;
 };
 
@@ -531,6 +533,49 @@ void gguf_close(Gguf *gguf) {
     file_map_close(&gguf->map);
     arena_deinit(&gguf->arena);
     free(gguf);
+}
+
+// ---------------------------------------------------------------- outlines
+
+Gguf *gguf_outline_create(const char *path) {
+    Gguf *gguf = base_alloc(1, sizeof *gguf);
+    arena_init(&gguf->arena);
+    gguf->is_outline = true;
+    gguf->path = arena_strdup(&gguf->arena, path);
+    gguf->entry_names = name_table_create(&gguf->arena, 0);
+    gguf->tensor_names = name_table_create(&gguf->arena, 0);
+    return gguf;
+}
+
+bool gguf_is_outline(const Gguf *gguf) {
+    return gguf->is_outline;
+}
+
+void gguf_outline_reserve(Gguf *gguf, size_t max_tensors) {
+    BUG_IF(!gguf->is_outline || gguf->max_tensors, "room for tensors is made once");
+    gguf->max_tensors = max_tensors;
+    gguf->tensors = ARENA_ARRAY(&gguf->arena, GgufTensor, MAX(max_tensors, (size_t)1));
+    gguf->tensor_names = name_table_create(&gguf->arena, max_tensors);
+}
+
+const GgufTensor *gguf_outline_add(Gguf *gguf, const char *name, const uint64_t *dims,
+                                   uint32_t num_dims, QuantFormat format) {
+    const QuantInfo *info = quant_info(format);
+    BUG_IF(gguf->num_tensors == gguf->max_tensors, "no room was made for tensor %s", name);
+    GgufTensor *tensor = &gguf->tensors[gguf->num_tensors];
+    *tensor = (GgufTensor){.name = arena_strdup(&gguf->arena, name),
+                           .index = (uint32_t)gguf->num_tensors,
+                           .num_dims = num_dims,
+                           .format = format};
+    tensor->len_bytes = dims[0] / info->block_elems * info->block_bytes;
+    for (uint32_t i = 0; i < GGUF_MAX_DIMS; i++) {
+        tensor->dims[i] = i < num_dims ? dims[i] : 1;
+        if (i) tensor->len_bytes *= tensor->dims[i];
+    }
+    uint32_t *slot = tensor_slot(gguf, name);
+    BUG_IF(*slot, "tensor %s is there already", name);
+    *slot = (uint32_t)++gguf->num_tensors;
+    return tensor;
 }
 
 // ---------------------------------------------------------------- access

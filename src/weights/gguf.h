@@ -69,6 +69,15 @@ typedef struct Gguf Gguf;
 Status gguf_open(const char *path, DiagSink *sink, Gguf **out_gguf) MUST_USE;
 void gguf_close(Gguf *gguf);
 
+// A model that is known by the shapes of its tensors alone: no file, no metadata, no data. path is
+// what it is called. Tensors are added after room for them has been made, once.
+Gguf *gguf_outline_create(const char *path);
+bool gguf_is_outline(const Gguf *gguf);
+void gguf_outline_reserve(Gguf *gguf, size_t max_tensors);
+// dims[0] is a multiple of the format's block; the name is new.
+const GgufTensor *gguf_outline_add(Gguf *gguf, const char *name, const uint64_t *dims,
+                                   uint32_t num_dims, QuantFormat format);
+
 const char *gguf_path(const Gguf *gguf);
 uint32_t gguf_version(const Gguf *gguf);
 uint64_t gguf_len_bytes(const Gguf *gguf);
