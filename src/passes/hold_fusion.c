@@ -1,6 +1,7 @@
 // hold-fusion: what became of every fusion. Each value that stays between two kernels gets the
 // reason on the call that makes it, for bufferize to put on its buffer; each rule is held to what
-// happened: a required one that was not applied everywhere is an error.
+// happened: a required one that was not applied everywhere is an error, and so is a forbidden one
+// that was.
 //
 //   %1 = func.call @matmul(%0)          ->  %1 = func.call @matmul(%0) {ingot.boundary =
 //   ["reduction-producer"]}
@@ -87,10 +88,27 @@ static const char *op_text(IrModule *m, const IrOp *op) {
                         *loc ? ")" : "");
 }
 
+// A forbidden pair in one kernel: a pass did not ask the rule, or cannot part them.
+static Status hold_apart(IrModule *m, const FusionEdges *edges, FusionPattern pattern,
+                         const FusionRule *rule, DiagSink *sink) {
+    for (size_t i = 0; i < edges->num_items; i++) {
+        const FusionEdge *e = &edges->items[i];
+        if (e->pattern != pattern || !e->is_applied) continue;
+        diag_report(sink, DIAG_ERROR, DIAG_P0061, rule_span(m, rule->at),
+                    "rule %s is forbidden, but %s and %s are one kernel, @%s",
+                    fusion_pattern_name(pattern), op_text(m, e->producer), op_text(m, e->consumer),
+                    ir_symbol_name(e->func));
+        diag_write(sink, "mode: allow");
+        return STATUS_NO;
+    }
+    return STATUS_OK;
+}
+
 static Status hold_rule(IrModule *m, const FusionEdges *edges, FusionPattern pattern,
                         DiagSink *sink) {
     FusionRule rule = fusion_rule(m, pattern);
     uint64_t num_applied = 0;
+    if (rule.mode == FUSION_FORBID) return hold_apart(m, edges, pattern, &rule, sink);
     if (rule.mode != FUSION_REQUIRE) return STATUS_OK;
     for (size_t i = 0; i < fusion_num_notes(m); i++) {
         FusionNote note = fusion_note_get(m, i);

@@ -130,6 +130,20 @@ def check_rule_off():
         expect(all("off.yaml:" in e["recipe"] for e in apart), apart)
 
 
+def check_forbidden_pair_in_one_kernel():
+    """A kernel that joins what the rule forbids is refused, whoever made it: here, an edited dump."""
+    with scratch() as folder:
+        path = write(folder, "r.yaml", text_of(RECIPE).replace("atomic: true", "mode: allow"))
+        run_well("compile", path, "--cpu=x86-64-v3", "--dry-run", "--dump-ir-after=outline-kernels",
+                 f"--dump-dir={folder}")
+        name = next(n for n in os.listdir(folder) if n.endswith("outline-kernels.mlir"))
+        text = text_of(os.path.join(folder, name))
+        dump = write(folder, "edited.mlir", text.replace('mode = "allow"', 'mode = "forbid"'))
+        done = run("compile", path, "--dry-run", f"--resume-from={dump}")
+        expect_exit(done, 1)
+        expect("P0061" in done.stderr.decode() and "are one kernel" in done.stderr.decode(), done.stderr)
+
+
 def close(folder, recipe, artifact_name):
     """The artifact's results, for one and for two threads, against the interpreter's.
 
