@@ -13,7 +13,8 @@
 // Where the number of output rows is no multiple of 16, rows of zeros fill the last tile of the
 // weight, and the columns they make are left out of a copy of the result.
 //
-// Needs: typed.  Keeps: all.  Exact.
+// Needs: typed.  Keeps: all.  Exact but for convolutions of more than one block of input channels,
+// which are summed block by block (reassoc).
 #include <string.h>
 
 #include "passes/contraction.h"

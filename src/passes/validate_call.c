@@ -83,7 +83,8 @@ const char *validate_param_text(Arena *arena, const IrAttr *param, const IrAttr 
 }
 
 // The parameter, plane or init an argument of a public function is, as text; NULL if it is none.
-// Inits go by what they are made of and their shape: functions that make them are renamed.
+// Inits go by what they are made of, their shape and their order (scales and minima are made of the
+// same planes): functions that make them are renamed.
 static const char *param_text(Arena *arena, const IrOp *func, uint32_t arg) {
     const IrAttr *init_args = ir_func_arg_attr(func, arg, "ingot.init_args");
     const IrType *type = ir_func_body(func)->args[arg]->type;
@@ -91,7 +92,11 @@ static const char *param_text(Arena *arena, const IrOp *func, uint32_t arg) {
         const char *text = arena_printf(arena, "init %s", attr_text(arena, init_args));
         for (uint32_t d = 0; d < type->rank; d++)
             text = arena_printf(arena, "%s %lld", text, (long long)type->shape[d]);
-        return text;
+        uint32_t order = 0;
+        for (uint32_t i = 0; i < arg; i++)
+            order += ir_func_arg_attr(func, i, "ingot.init_args") == init_args &&
+                     ir_func_body(func)->args[i]->type == type;
+        return arena_printf(arena, "%s #%u", text, order);
     }
     const IrAttr *param = ir_func_arg_attr(func, arg, "ingot.param");
     const IrAttr *plane = ir_func_arg_attr(func, arg, "ingot.plane");
@@ -200,6 +205,23 @@ static void remember_rows(Validator *v, const Call *call) {
 
 // ---- arguments
 
+// What an argument of a function is called through all passes. Unused ones go, and the places of
+// the others change; so what a private function is given from its entry goes by its place there,
+// where arguments stay. Kernels' arguments keep their places.
+static const char *place_key(Snapshot *s, const Call *call, uint32_t i, char class,
+                             uint32_t *next) {
+    const IrOp *func = call->func;
+    uint32_t at = i, place = 0;
+    bool is_given = !is_public(func) && !ir_op_attr(func, "ingot.kernel") &&
+                    trace_arg(s->m, &func, &at) && is_public(func);
+    if (!is_given) return arena_printf(&s->arena, "%c%u", class, (*next)++);
+    for (uint32_t k = 0; k < at; k++) {
+        bool is_scalar = ir_type_is_scalar(ir_func_body(func)->args[k]->type);
+        if (is_scalar ? class == 's' : class == 't' && !param_text(&s->arena, func, k)) place++;
+    }
+    return arena_printf(&s->arena, "entry's %c%u", class, place);
+}
+
 static void describe_shaped(Snapshot *s, Call *call, uint32_t i, uint32_t *next) {
     CallArg *arg = &call->args[i];
     const IrAttr *result = ir_func_arg_attr(call->func, i, "ingot.result");
@@ -226,7 +248,7 @@ static void describe_shaped(Snapshot *s, Call *call, uint32_t i, uint32_t *next)
     else if (arg->cache)
         arg->key = arena_printf(&s->arena, "cache %c %lld", arg->cache, (long long)layer);
     else
-        arg->key = arena_printf(&s->arena, "t%u", (*next)++);
+        arg->key = place_key(s, call, i, 't', next);
 }
 
 static void describe_scalar(Snapshot *s, Call *call, uint32_t i, uint32_t *next) {
@@ -237,7 +259,7 @@ static void describe_scalar(Snapshot *s, Call *call, uint32_t i, uint32_t *next)
         arg->role = ARG_VALID;
         call->has_valid = true;
     } else {
-        arg->key = arena_printf(&s->arena, "s%u", (*next)++);
+        arg->key = place_key(s, call, i, 's', next);
     }
 }
 

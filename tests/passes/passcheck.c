@@ -25,7 +25,9 @@ typedef struct Gen {
     uint32_t num_values;
     Param params[MAX_PARAMS];
     uint32_t num_params;
-    bool has_ids;
+    bool has_ids, has_attention;
+    PassCheckAttention attention;
+    int caches; // number of the value that holds both of them at the end
 } Gen;
 
 static uint32_t pick(Gen *g, uint32_t below) { // xorshift
@@ -206,13 +208,14 @@ static void add_softmax(Gen *g) {
 }
 
 static void add_product(Gen *g) {
-    static const int64_t columns[] = {16, 32, 64, 96, 40};
-    static const char *const formats[] = {"", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1"};
-    Value v, out = {.rank = 2, .a = columns[pick(g, 5)]}, onto;
+    static const int64_t columns[] = {16, 32, 64, 96, 40, 256};
+    static const char *const formats[] = {"",     "q8_0",   "q4_0", "q4_1", "q5_0", "q5_1",
+                                          "q4_0", "iq4_nl", "q4_k", "q5_k", "q6_k"};
+    Value v, out = {.rank = 2, .a = columns[pick(g, 6)]}, onto;
     if (!any_of_rank(g, 2, &v) || g->num_params == MAX_PARAMS) return;
     char type[64];
     snprintf(type, sizeof type, "tensor<%lldx%lldxf32>", (long long)out.a, (long long)v.a);
-    int w = param(g, type, v.a % 32 == 0 ? formats[pick(g, 6)] : "");
+    int w = param(g, type, v.a % 32 ? "" : formats[pick(g, v.a % 256 ? 8 : 11)]);
     bool accumulates = pick(g, 3) == 0 && any_of_rank(g, 2, &onto) && onto.a == out.a;
     int start = accumulates ? onto.number : g->next + 1;
     if (!accumulates) {
@@ -291,12 +294,14 @@ static void add_concat(Gen *g) {
 }
 
 static void add_gather(Gen *g) {
-    static const char *const formats[] = {"", "q8_0", "q4_0", "q4_1"};
+    static const char *const formats[] = {"",     "q8_0",   "q4_0", "q4_1",
+                                          "q5_1", "iq4_nl", "q4_k", "q6_k"};
+    static const int64_t columns[] = {32, 64, 32, 256};
     if (!g->has_ids || g->num_params == MAX_PARAMS) return;
-    Value out = {.rank = 2, .a = pick(g, 2) ? 32 : 64};
+    Value out = {.rank = 2, .a = columns[pick(g, 4)]};
     char type[64];
     snprintf(type, sizeof type, "tensor<24x%lldxf32>", (long long)out.a);
-    int w = param(g, type, formats[pick(g, 4)]), e = empty(g, &out);
+    int w = param(g, type, formats[pick(g, out.a % 256 ? 6 : 8)]), e = empty(g, &out);
     out.number = g->next++;
     put(g,
         "    %%v%d = linalg.generic {indexing_maps = [#row2, #id2], iterator_types = [%s]} "
@@ -308,11 +313,248 @@ static void add_gather(Gen *g) {
     keep(g, out);
 }
 
+// Heads of 16 or 32 elements over the cache, at most once in a body.
+static void add_attention(Gen *g) {
+    static const char *const scales[] = {"2.500000e-01", "1.250000e-01", "1.000000e+00"};
+    Value q, k, v;
+    if (g->has_attention || !any_of_rank(g, 2, &k) || k.a % 16 || k.a > 64) return;
+    if (!any_of_rank(g, 2, &v) || v.a != k.a) v = k;
+    if (!any_of_rank(g, 2, &q) || q.a % k.a || q.a > 128) q = k;
+    int64_t dim = k.a % 32 == 0 && pick(g, 2) ? 32 : 16;
+    g->has_attention = true;
+    g->attention = (PassCheckAttention){.heads = k.a / dim,
+                                        .group = q.a / k.a,
+                                        .dim = dim,
+                                        .window = pick(g, 3) ? 0 : 1 + pick(g, 9),
+                                        .cache_elem = pick(g, 2) ? "f32" : "f16",
+                                        .scale = scales[pick(g, 3)]};
+    const PassCheckAttention *a = &g->attention;
+    bool is_f16 = a->cache_elem[1] == '1';
+    char type[64], cache[64], queries[64];
+    snprintf(type, sizeof type, "tensor<?x%lldx%lldx%s>", (long long)a->heads, (long long)dim,
+             a->cache_elem);
+    snprintf(queries, sizeof queries, "tensor<?x%lldx%lldx%lldxf32>", (long long)a->heads,
+             (long long)a->group, (long long)dim);
+    snprintf(cache, sizeof cache, "tensor<%dx%dx%lldx%lldx%s>", PASSCHECK_PAGES, PASSCHECK_PAGE_LEN,
+             (long long)a->heads, (long long)dim, a->cache_elem);
+    int numbers[2];
+    for (int i = 0; i < 2; i++) {
+        Value from = i ? v : k, split = {.rank = 3, .a = a->heads, .b = dim};
+        numbers[i] = g->next++;
+        put(g,
+            "    %%v%d = tensor.expand_shape %%v%d [[0], [1, 2]] output_shape [%%n, %lld, %lld] : "
+            "%s into %s\n",
+            numbers[i], from.number, (long long)a->heads, (long long)dim, type_of(&from),
+            type_of(&split));
+        if (!is_f16) continue;
+        int wide = numbers[i], e = g->next++;
+        numbers[i] = g->next++;
+        put(g, "    %%v%d = tensor.empty(%%n) : %s\n", e, type);
+        put(g,
+            "    %%v%d = linalg.generic {indexing_maps = [#id3, #id3], iterator_types = [%s]} "
+            "ins(%%v%d : %s) outs(%%v%d : %s) {\n    ^bb0(%%a: f32, %%o: f16):\n      %%y = "
+            "arith.truncf %%a : f32 to f16\n      linalg.yield %%y : f16\n    } -> %s\n",
+            numbers[i], loops(3), wide, type_of(&split), e, type, type);
+    }
+    int split = g->next++, result = 0;
+    g->caches = g->next++;
+    result = g->next++;
+    put(g,
+        "    %%v%d = tensor.expand_shape %%v%d [[0], [1, 2, 3]] output_shape [%%n, %lld, %lld, "
+        "%lld] : %s into %s\n",
+        split, q.number, (long long)a->heads, (long long)a->group, (long long)dim, type_of(&q),
+        queries);
+    put(g,
+        "    %%v%d:2 = func.call @kv_append(%%v%d, %%v%d, %%start, %%pages, %%kc, %%vc) : (%s, %s, "
+        "index, tensor<%dxi32>, %s, %s) -> (%s, %s)\n",
+        g->caches, numbers[0], numbers[1], type, type, PASSCHECK_PAGES, cache, cache, cache, cache);
+    put(g,
+        "    %%v%d = func.call @attention(%%v%d, %%start, %%pages, %%v%d#0, %%v%d#1) : (%s, index, "
+        "tensor<%dxi32>, %s, %s) -> %s\n",
+        result, split, g->caches, g->caches, queries, PASSCHECK_PAGES, cache, cache, queries);
+    q.number = g->next++;
+    put(g, "    %%v%d = tensor.collapse_shape %%v%d [[0], [1, 2, 3]] : %s into %s\n", q.number,
+        result, queries, type_of(&q));
+    keep(g, q);
+}
+
+// ---- windows: convolutions and pooling over the elements of a row as a map
+
+typedef enum WindowKind { CONV, DEPTHWISE, POOL_MAX, POOL_MIN, POOL_SUM } WindowKind;
+
+typedef struct Window {
+    int64_t h, w, c, pad, size, stride, dilation, oh, ow, k;
+    bool is_first; // [n, c, h, w] instead of [n, h, w, c]
+    WindowKind kind;
+} Window;
+
+static const char *map_type(const Window *win, int64_t h, int64_t w, int64_t c) {
+    static char texts[4][64];
+    static int which;
+    char *out = texts[which = (which + 1) % 4];
+    snprintf(out, 64, "tensor<?x%lldx%lldx%lldxf32>", (long long)(win->is_first ? c : h),
+             (long long)(win->is_first ? h : w), (long long)(win->is_first ? w : c));
+    return out;
+}
+
+static bool choose_window(Gen *g, int64_t columns, Window *win) {
+    for (int tries = 0; tries < 12; tries++) {
+        static const int64_t channels[] = {4, 8, 16, 3, 6, 5};
+        *win = (Window){.h = 2 + pick(g, 4),
+                        .w = 2 + pick(g, 4),
+                        .pad = pick(g, 2),
+                        .size = 1 + pick(g, 3),
+                        .stride = 1 + pick(g, 2),
+                        .dilation = pick(g, 4) ? 1 : 2,
+                        .k = channels[pick(g, 6)],
+                        .kind = pick(g, 3) ? CONV : (WindowKind)(DEPTHWISE + pick(g, 4))};
+        win->is_first = win->kind == CONV && pick(g, 3) == 0;
+        if (columns % (win->h * win->w)) continue;
+        win->c = columns / (win->h * win->w);
+        if (win->kind != CONV) win->k = win->c;
+        int64_t reach = (win->size - 1) * win->dilation + 1;
+        int64_t h = win->h + 2 * win->pad - reach, w = win->w + 2 * win->pad - reach;
+        if (h < 0 || w < 0 || h % win->stride || w % win->stride) continue;
+        win->oh = h / win->stride + 1;
+        win->ow = w / win->stride + 1;
+        if (win->oh * win->ow * win->k <= 200) return true;
+    }
+    return false;
+}
+
+static const char *start_of(const Window *win) {
+    return win->kind == POOL_MAX ? "%least" : win->kind == POOL_MIN ? "%most" : "%zero";
+}
+
+static int put_padding(Gen *g, const Window *win, int from) {
+    if (!win->pad) return from;
+    int padded = g->next++;
+    const char *amount = win->is_first ? "0, 0, 1, 1" : "0, 1, 1, 0";
+    put(g,
+        "    %%v%d = tensor.pad %%v%d low[%s] high[%s] {\n    ^bb0(%%i: index, %%j: index, %%k: "
+        "index, %%l: index):\n      tensor.yield %s : f32\n    } : %s to %s\n",
+        padded, from, amount, amount, pick(g, 4) ? start_of(win) : "%half",
+        map_type(win, win->h, win->w, win->c), map_type(win, win->h + 2, win->w + 2, win->c));
+    return padded;
+}
+
+// The op on `from`, padded already; the number of its result.
+static int put_window(Gen *g, const Window *win, int from) {
+    static const char *const names[] = {"conv_2d_nhwc_hwcf", "depthwise_conv_2d_nhwc_hwc",
+                                        "pooling_nhwc_max", "pooling_nhwc_min", "pooling_nhwc_sum"};
+    char weights[64], window[24];
+    if (win->is_first)
+        snprintf(weights, sizeof weights, "tensor<%lldx%lldx%lldx%lldxf32>", (long long)win->k,
+                 (long long)win->c, (long long)win->size, (long long)win->size);
+    else if (win->kind == CONV)
+        snprintf(weights, sizeof weights, "tensor<%lldx%lldx%lldx%lldxf32>", (long long)win->size,
+                 (long long)win->size, (long long)win->c, (long long)win->k);
+    else if (win->kind == DEPTHWISE)
+        snprintf(weights, sizeof weights, "tensor<%lldx%lldx%lldxf32>", (long long)win->size,
+                 (long long)win->size, (long long)win->c);
+    else
+        snprintf(weights, sizeof weights, "tensor<%lldx%lldxf32>", (long long)win->size,
+                 (long long)win->size);
+    if (win->kind <= DEPTHWISE) {
+        snprintf(window, sizeof window, "%%w%d", param(g, weights, ""));
+    } else {
+        put(g, "    %%v%d = tensor.empty() : %s\n", g->next, weights);
+        snprintf(window, sizeof window, "%%v%d", g->next++);
+    }
+    const char *type = map_type(win, win->oh, win->ow, win->k);
+    int e = g->next++, f = g->next++, out = g->next++;
+    put(g, "    %%v%d = tensor.empty(%%n) : %s\n", e, type);
+    put(g, "    %%v%d = linalg.fill ins(%s : f32) outs(%%v%d : %s) -> %s\n", f, start_of(win), e,
+        type, type);
+    put(g,
+        "    %%v%d = linalg.%s {dilations = dense<%lld> : tensor<2xi64>, strides = dense<%lld> : "
+        "tensor<2xi64>} ins(%%v%d, %s : %s, %s) outs(%%v%d : %s) -> %s\n",
+        out, win->is_first ? "conv_2d_nchw_fchw" : names[win->kind], (long long)win->dilation,
+        (long long)win->stride, from, window,
+        map_type(win, win->h + 2 * win->pad, win->w + 2 * win->pad, win->c), weights, f, type,
+        type);
+    return out;
+}
+
+// A scale and a shift of every channel, and what is below 0 becomes 0.
+static int put_batch_norm(Gen *g, const Window *win, int from) {
+    char type[24];
+    snprintf(type, sizeof type, "tensor<%lldxf32>", (long long)win->k);
+    int scale = param(g, type, ""), shift = param(g, type, ""), e = g->next++, out = g->next++;
+    const char *map = win->is_first ? "#channel1" : "#channel4";
+    const char *whole = map_type(win, win->oh, win->ow, win->k);
+    put(g, "    %%v%d = tensor.empty(%%n) : %s\n", e, whole);
+    put(g,
+        "    %%v%d = linalg.generic {indexing_maps = [#id4, %s, %s, #id4], iterator_types = "
+        "[\"parallel\", \"parallel\", \"parallel\", \"parallel\"]} ins(%%v%d, %%w%d, %%w%d : %s, "
+        "%s, %s) outs(%%v%d : %s) {\n    ^bb0(%%a: f32, %%b: f32, %%c: f32, %%o: f32):\n"
+        "      %%t = arith.mulf %%a, %%b : f32\n      %%s = arith.addf %%t, %%c : f32\n"
+        "      %%y = arith.maximumf %%s, %%zero : f32\n      linalg.yield %%y : f32\n    } -> %s\n",
+        out, map, map, from, scale, shift, whole, type, type, e, whole, whole);
+    return out;
+}
+
+static void add_window(Gen *g) {
+    Value v, out = {.rank = 2};
+    Window win;
+    if (!any_of_rank(g, 2, &v) || g->num_params + 3 > MAX_PARAMS || !choose_window(g, v.a, &win))
+        return;
+    int at = g->next++;
+    put(g,
+        "    %%v%d = tensor.expand_shape %%v%d [[0], [1, 2, 3]] output_shape [%%n, %lld, %lld, "
+        "%lld] : %s into %s\n",
+        at, v.number, (long long)(win.is_first ? win.c : win.h),
+        (long long)(win.is_first ? win.h : win.w), (long long)(win.is_first ? win.w : win.c),
+        type_of(&v), map_type(&win, win.h, win.w, win.c));
+    at = put_window(g, &win, put_padding(g, &win, at));
+    if (pick(g, 2)) at = put_batch_norm(g, &win, at);
+    out.a = win.oh * win.ow * win.k;
+    out.number = g->next++;
+    put(g, "    %%v%d = tensor.collapse_shape %%v%d [[0], [1, 2, 3]] : %s into %s\n", out.number,
+        at, map_type(&win, win.oh, win.ow, win.k), type_of(&out));
+    keep(g, out);
+}
+
+// Columns around those there are.
+static void add_pad(Gen *g) {
+    Value v, out = {.rank = 2};
+    if (!any_of_rank(g, 2, &v) || v.a > 96) return;
+    int64_t low = pick(g, 9), high = pick(g, 2) ? pick(g, 9) : (160 - v.a - low) % 16;
+    out.a = v.a + low + high;
+    out.number = g->next++;
+    put(g,
+        "    %%v%d = tensor.pad %%v%d low[0, %lld] high[0, %lld] {\n    ^bb0(%%i: index, %%j: "
+        "index):\n      tensor.yield %s : f32\n    } : %s to %s\n",
+        out.number, v.number, (long long)low, (long long)high, pick(g, 2) ? "%zero" : "%half",
+        type_of(&v), type_of(&out));
+    keep(g, out);
+}
+
+// Elements of another value in the same row, at a place that is computed.
+static void add_pick(Gen *g) {
+    Value v, w;
+    if (!any_of_rank(g, 2, &v) || !any_of_rank(g, 2, &w)) return;
+    Value out = v;
+    int e = empty(g, &out);
+    out.number = g->next++;
+    put(g,
+        "    %%v%d = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = [%s]} "
+        "ins(%%v%d : %s) outs(%%v%d : %s) {\n    ^bb0(%%a: f32, %%o: f32):\n"
+        "      %%i = linalg.index 0 : index\n      %%j = linalg.index 1 : index\n"
+        "      %%w = arith.constant %lld : index\n      %%t = arith.muli %%j, %%c5 : index\n"
+        "      %%r = arith.remui %%t, %%w : index\n"
+        "      %%b = tensor.extract %%v%d[%%i, %%r] : %s\n"
+        "      %%y = arith.addf %%a, %%b : f32\n      linalg.yield %%y : f32\n    } -> %s\n",
+        out.number, loops(2), v.number, type_of(&v), e, type_of(&out), (long long)w.a, w.number,
+        type_of(&w), type_of(&out));
+    keep(g, out);
+}
+
 static void add_ops(Gen *g, uint32_t num) {
-    static void (*const all[])(Gen *) = {add_unary,   add_unary,   add_binary,  add_binary,
-                                         add_reduce,  add_norm,    add_softmax, add_product,
-                                         add_product, add_product, add_reshape, add_permute,
-                                         add_slice,   add_concat,  add_gather};
+    static void (*const all[])(Gen *) = {
+        add_unary,   add_unary,     add_binary,    add_binary,  add_reduce,  add_norm,  add_softmax,
+        add_product, add_product,   add_product,   add_reshape, add_permute, add_slice, add_concat,
+        add_gather,  add_attention, add_attention, add_window,  add_window,  add_pad,   add_pick};
     for (uint32_t i = 0; i < num; i++) all[pick(g, (uint32_t)(sizeof all / sizeof *all))](g);
 }
 
@@ -323,11 +565,31 @@ static void put_constants(Gen *g) {
            "    %%tenth = arith.constant 1.250000e-01 : f32\n"
            "    %%low = arith.constant -1.000000e+00 : f32\n"
            "    %%least = arith.constant 0xFF800000 : f32\n"
+           "    %%most = arith.constant 0x7F800000 : f32\n"
            "    %%c0 = arith.constant 0 : index\n    %%c5 = arith.constant 5 : index\n"
            "    %%n = tensor.dim %%v0, %%c0 : tensor<?x32xf32>\n");
 }
 
+static const char *cache_type(const Gen *g) {
+    static char text[64];
+    snprintf(text, sizeof text, "tensor<%dx%dx%lldx%lldx%s>", PASSCHECK_PAGES, PASSCHECK_PAGE_LEN,
+             (long long)g->attention.heads, (long long)g->attention.dim, g->attention.cache_elem);
+    return text;
+}
+
+static void put_state(StrBuf *out, const Gen *g, bool is_entry, uint32_t copies) {
+    if (!g->has_attention) return;
+    strbuf_printf(out, ", %%start: index, %%pages: tensor<%dxi32>", PASSCHECK_PAGES);
+    for (uint32_t c = 0; c < copies; c++)
+        for (int i = 0; i < 2; i++) {
+            strbuf_printf(out, ", %%%cc%s: %s", "kv"[i], c ? "b" : "", cache_type(g));
+            if (is_entry)
+                strbuf_printf(out, " {ingot.kv = \"%c\", ingot.layer = %u : i64}", "kv"[i], c);
+        }
+}
+
 static void put_signature(StrBuf *out, const Gen *g, bool is_entry, uint32_t copies) {
+    put_state(out, g, is_entry, copies);
     for (uint32_t c = 0; c < copies; c++)
         for (uint32_t i = 0; i < g->num_params; i++) {
             const Param *p = &g->params[i];
@@ -340,23 +602,94 @@ static void put_signature(StrBuf *out, const Gen *g, bool is_entry, uint32_t cop
 }
 
 static void put_call(StrBuf *out, const Gen *g, int copy) {
-    strbuf_printf(out, "    %%y%d = func.call @layer(%s, %%ids", copy, copy ? "%y0" : "%v0");
+    strbuf_printf(out, "    %%y%d%s = func.call @layer(%s, %%ids", copy,
+                  g->has_attention ? ":3" : "",
+                  copy == 0          ? "%v0"
+                  : g->has_attention ? "%y0#0"
+                                     : "%y0");
+    if (g->has_attention)
+        strbuf_printf(out, ", %%start, %%pages, %%kc%s, %%vc%s", copy ? "b" : "", copy ? "b" : "");
     for (uint32_t i = 0; i < g->num_params; i++)
         strbuf_printf(out, ", %%%s%s", g->params[i].name, copy ? "b" : "");
     strbuf_puts(out, ") : (tensor<?x32xf32>, tensor<?xi32>");
+    if (g->has_attention) {
+        strbuf_printf(out, ", index, tensor<%dxi32>", PASSCHECK_PAGES);
+        for (int i = 0; i < 2; i++) strbuf_printf(out, ", %s", cache_type(g));
+    }
     for (uint32_t i = 0; i < g->num_params; i++) strbuf_printf(out, ", %s", g->params[i].type);
-    strbuf_puts(out, ") -> tensor<?x32xf32>\n");
+    if (g->has_attention)
+        strbuf_printf(out, ") -> (tensor<?x32xf32>, %s, %s)\n", cache_type(g), cache_type(g));
+    else
+        strbuf_puts(out, ") -> tensor<?x32xf32>\n");
 }
 
 static void put_maps(StrBuf *out) {
     strbuf_puts(out,
                 "#id1 = affine_map<(i) -> (i)>\n#id2 = affine_map<(i, j) -> (i, j)>\n"
                 "#id3 = affine_map<(i, j, k) -> (i, j, k)>\n"
+                "#id4 = affine_map<(i, j, k, l) -> (i, j, k, l)>\n"
+                "#channel4 = affine_map<(i, j, k, l) -> (l)>\n"
+                "#channel1 = affine_map<(i, j, k, l) -> (j)>\n"
                 "#row2 = affine_map<(i, j) -> (i)>\n#row3 = affine_map<(i, j, k) -> (i)>\n"
                 "#col2 = affine_map<(i, j) -> (j)>\n#col3 = affine_map<(i, j, k) -> (k)>\n"
                 "#swap = affine_map<(i, j, k) -> (i, k, j)>\n"
                 "#mk = affine_map<(m, n, k) -> (m, k)>\n#nk = affine_map<(m, n, k) -> (n, k)>\n"
                 "#mn = affine_map<(m, n, k) -> (m, n)>\n");
+}
+
+// What follows the returned values of a function with a cache, and their types.
+static void put_results(StrBuf *out, const Gen *g, bool is_type) {
+    if (!g->has_attention) return;
+    for (int i = 0; i < 2; i++)
+        if (is_type)
+            strbuf_printf(out, ", %s", cache_type(g));
+        else
+            strbuf_printf(out, ", %%v%d#%d", g->caches, i);
+}
+
+static void put_layers(StrBuf *out, Gen *g) {
+    Value last = {0};
+    for (uint32_t i = g->num_values; i-- > 0 && last.rank == 0;)
+        if (g->values[i].rank == 2 && g->values[i].a == 32) last = g->values[i];
+    strbuf_puts(out, "  func.func private @layer(%v0: tensor<?x32xf32>, %ids: tensor<?xi32>");
+    put_signature(out, g, false, 1);
+    strbuf_puts(out, ") -> (tensor<?x32xf32>");
+    put_results(out, g, true);
+    strbuf_puts(out, ") {\n");
+    strbuf_append(out, g->body.data, g->body.len);
+    strbuf_printf(out, "    return %%v%d", last.number);
+    put_results(out, g, false);
+    strbuf_puts(out, " : tensor<?x32xf32>");
+    put_results(out, g, true);
+    strbuf_puts(out, "\n  }\n  func.func @forward(%v0: tensor<?x32xf32>, %ids: tensor<?xi32>");
+    put_signature(out, g, true, 2);
+    strbuf_puts(out, ") -> (tensor<?x32xf32>");
+    put_results(out, g, true);
+    put_results(out, g, true);
+    strbuf_puts(out, ") {\n");
+    put_call(out, g, 0);
+    put_call(out, g, 1);
+    strbuf_puts(out, g->has_attention
+                         ? "    return %y1#0, %y0#1, %y0#2, %y1#1, %y1#2 : tensor<?x32xf32>"
+                         : "    return %y1 : tensor<?x32xf32>");
+    put_results(out, g, true);
+    put_results(out, g, true);
+    strbuf_puts(out, "\n  }\n}\n");
+}
+
+static void put_entry(StrBuf *out, Gen *g) {
+    Value last = g->values[g->num_values - 1], other = any(g);
+    strbuf_puts(out, "  func.func @forward(%v0: tensor<?x32xf32>, %ids: tensor<?xi32>");
+    put_signature(out, g, true, 1);
+    strbuf_printf(out, ") -> (%s, %s", type_of(&last), type_of(&other));
+    put_results(out, g, true);
+    strbuf_puts(out, ") {\n");
+    strbuf_append(out, g->body.data, g->body.len);
+    strbuf_printf(out, "    return %%v%d, %%v%d", last.number, other.number);
+    put_results(out, g, false);
+    strbuf_printf(out, " : %s, %s", type_of(&last), type_of(&other));
+    put_results(out, g, true);
+    strbuf_puts(out, "\n  }\n}\n");
 }
 
 void passcheck_module(uint64_t seed, StrBuf *out) {
@@ -370,39 +703,17 @@ void passcheck_module(uint64_t seed, StrBuf *out) {
     g.next = 1;
     keep(&g, (Value){.number = 0, .rank = 2, .a = 32});
     add_ops(&g, 3 + pick(&g, 10));
-    // The result is added to the input where a layer is called twice, so that shapes agree.
     put_maps(out);
     strbuf_printf(
         out,
         "module attributes {ingot.config = {activations = \"%s\", buckets = [1, %u], kv = "
-        "\"f32\", max_pages = 2 : i64, page_len = 16 : i64, threads = 2 : i64}} {\n",
-        activation, bucket);
-    Value last = g.values[g.num_values - 1];
-    if (has_layer) {
-        for (uint32_t i = g.num_values; i-- > 0;)
-            if (g.values[i].rank == 2 && g.values[i].a == 32) {
-                last = g.values[i];
-                break;
-            }
-        strbuf_puts(out, "  func.func private @layer(%v0: tensor<?x32xf32>, %ids: tensor<?xi32>");
-        put_signature(out, &g, false, 1);
-        strbuf_puts(out, ") -> tensor<?x32xf32> {\n");
-        strbuf_append(out, g.body.data, g.body.len);
-        strbuf_printf(out, "    return %%v%d : tensor<?x32xf32>\n  }\n", last.number);
-        strbuf_puts(out, "  func.func @forward(%v0: tensor<?x32xf32>, %ids: tensor<?xi32>");
-        put_signature(out, &g, true, 2);
-        strbuf_puts(out, ") -> tensor<?x32xf32> {\n");
-        put_call(out, &g, 0);
-        put_call(out, &g, 1);
-        strbuf_puts(out, "    return %y1 : tensor<?x32xf32>\n  }\n}\n");
-    } else {
-        Value other = any(&g);
-        strbuf_puts(out, "  func.func @forward(%v0: tensor<?x32xf32>, %ids: tensor<?xi32>");
-        put_signature(out, &g, true, 1);
-        strbuf_printf(out, ") -> (%s, %s) {\n", type_of(&last), type_of(&other));
-        strbuf_append(out, g.body.data, g.body.len);
-        strbuf_printf(out, "    return %%v%d, %%v%d : %s, %s\n  }\n}\n", last.number, other.number,
-                      type_of(&last), type_of(&other));
-    }
+        "\"%s\", max_pages = %d : i64, page_len = %d : i64, threads = 2 : i64}} {\n",
+        activation, bucket, g.has_attention ? g.attention.cache_elem : "f32", PASSCHECK_PAGES,
+        PASSCHECK_PAGE_LEN);
+    if (g.has_attention) passcheck_attention(&g.attention, out);
+    if (has_layer)
+        put_layers(out, &g); // its result has the shape of its argument
+    else
+        put_entry(out, &g);
     strbuf_deinit(&g.body);
 }
