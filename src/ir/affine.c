@@ -126,7 +126,8 @@ static const IrAffineExpr *as_mod(IrModule *m, const IrAffineExpr *lhs, const Ir
     return NULL;
 }
 
-// Constants and symbols to the right; x + 0 = x; (x + 2) + 3 = x + 5; x * 2 + x * 3 = x * 5;
+// Constants and symbols to the right; of two dimensions or two symbols the first comes first, as in
+// stock MLIR; x + 0 = x; (x + 2) + 3 = x + 5; x * 2 + x * 3 = x * 5;
 // (x + 2) + y = (x + y) + 2; x - (x floordiv c) * c = x mod c.
 static const IrAffineExpr *simplify_add(IrModule *m, const IrAffineExpr *lhs,
                                         const IrAffineExpr *rhs) {
@@ -136,6 +137,8 @@ static const IrAffineExpr *simplify_add(IrModule *m, const IrAffineExpr *lhs,
                                                                     : ir_affine_const(m, sum);
     }
     if (is_const(lhs) || (is_symbolic(lhs) && !is_symbolic(rhs))) return add(m, rhs, lhs);
+    bool is_name = lhs->kind == IR_AFFINE_DIM || lhs->kind == IR_AFFINE_SYMBOL;
+    if (is_name && lhs->kind == rhs->kind && lhs->value > rhs->value) return add(m, rhs, lhs);
     if (is_const(rhs) && rhs->value == 0) return lhs;
     bool lhs_has_const = lhs->kind == IR_AFFINE_ADD && is_const(lhs->rhs);
     if (lhs_has_const && is_const(rhs)) {

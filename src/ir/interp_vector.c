@@ -35,7 +35,7 @@ static bool decode_broadcast(InterpDecoder *d, const IrOp *op) {
     int64_t src_rank = src->kind == IR_TYPE_VECTOR ? src->rank : 0;
     for (uint32_t l = 0; l < lanes; l++) {
         int64_t rest = l, at = 0, stride = 1;
-        for (int64_t i = dst->rank - 1, s = src_rank - 1; i >= 0; i--, s--) {
+        for (int64_t i = (int64_t)dst->rank - 1, s = src_rank - 1; i >= 0; i--, s--) {
             int64_t index = rest % dst->shape[i], size = dim_or_one(src, s);
             rest /= dst->shape[i];
             if (size != 1) at += index * stride;

@@ -138,7 +138,7 @@ Status finish_function(Parser *p, OpState *s, const Signature *sig) {
     s->num_regions = 1;
     if (!at_char(p, '{')) return STATUS_OK;
     if (sig->num_args && !sig->has_names)
-        return parse_error(p, DIAG_I0001, &p->tok, "a function with a body names its arguments");
+        return parse_error(p, DIAG_I0001, &p->tok, "func.func with a body names its arguments");
     Token open = p->tok;
     const IrType **types =
         arena_memdup(&p->m->arena, p->types + sig->types, sig->num_args, sizeof *types);

@@ -184,12 +184,12 @@ static Status match_enum(Parser *p, OpState *s, const SyntaxItem *item) {
     size_t len = token.len;
     if (item->kind == SYNTAX_OPTIONAL_ENUM && token.kind != TOKEN_WORD) return STATUS_OK;
     if (item->kind == SYNTAX_OPTIONAL_ENUM && token_is(&token, "fastmath")) return STATUS_OK;
-    if (item->kind == SYNTAX_QUOTED_ENUM)
+    if (item->kind == SYNTAX_QUOTED_ENUM || token.kind == TOKEN_STRING)
         TRY(parse_string_token(p, &text, &len));
     else if (token.kind == TOKEN_WORD)
         advance(p);
     else
-        return parse_error(p, DIAG_I0001, &token, "expected a keyword");
+        return parse_error(p, DIAG_I0001, &token, "expected the keyword of '%s'", item->words[0]);
     const IrAttr *attr = ir_attr_string_n(p->m, text, len);
     return add_op_attr(p, s, &token, item->words[0], strlen(item->words[0]), attr);
 }

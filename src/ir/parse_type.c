@@ -55,8 +55,7 @@ static Status parse_scalar(Parser *p, const IrType **out_type) {
             return parse_error(p, DIAG_I0013, &token,
                                "integers are signless: write i%u, the sign is in the operation",
                                width);
-        if (!usable)
-            return parse_error(p, DIAG_I0013, &token, "integers of %u bits are not used", width);
+        if (!usable) return parse_error(p, DIAG_I0013, &token, "type i%u is not used", width);
         *out_type = ir_type_int(p->m, width);
     } else if (token_is(&token, "index")) {
         *out_type = ir_type_index(p->m);
@@ -190,7 +189,8 @@ static Status parse_space(Parser *p, const IrAttr **out_space) {
     Token at = p->tok;
     if (at_word(p, "affine_map") || p->tok.kind == TOKEN_WORD)
         return parse_error(p, DIAG_I0013, &at,
-                           "memref layouts are strided<[...], offset: ...>, nothing else");
+                           "layout %.*s of a memref is not used, only strided<[...], offset: ...>",
+                           (int)at.len, at.text);
     TRY(parse_attr(p, NULL, out_space));
     IrAttrKind kind = (*out_space)->kind;
     if (kind == IR_ATTR_INT && (*out_space)->i == 0)
@@ -244,10 +244,12 @@ static Status parse_vector(Parser *p, const IrType **out_type) {
     Dims dims;
     const IrType *elem;
     Token at = p->tok;
-    if (at_char(p, '[')) return parse_error(p, DIAG_I0013, &at, "scalable vectors are not used");
+    if (at_char(p, '['))
+        return parse_error(p, DIAG_I0013, &at, "type vector<[...]> of scalable size is not used");
     TRY(parse_dims(p, &dims, false));
     if (at_char(p, '['))
-        return parse_error(p, DIAG_I0013, &p->tok, "scalable vectors are not used");
+        return parse_error(p, DIAG_I0013, &p->tok,
+                           "type vector<[...]> of scalable size is not used");
     for (uint32_t i = 0; i < dims.rank; i++)
         if (dims.shape[i] <= 0)
             return parse_error(p, DIAG_I0013, &at, "vector sizes are positive constants");

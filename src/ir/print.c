@@ -265,6 +265,7 @@ static void put_attr_item(Printer *p, const IrOp *op, const SyntaxItem *item) {
     case SYNTAX_WORD: strbuf_puts(p->out, item->words[attr->i ? 1 : 2]); break;
     case SYNTAX_INT: strbuf_printf(p->out, "%lld", (long long)attr->i); break;
     case SYNTAX_OPTIONAL_INTS:
+        if (attr->kind == IR_ATTR_DENSE_ARRAY && attr->num_values == 0) break;
         strbuf_printf(p->out, " %s = ", item->words[0]);
         put_ints(p, attr);
         break;

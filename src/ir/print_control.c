@@ -94,9 +94,17 @@ static void put_mixed(Printer *p, const IrOp *op, const char *name, uint32_t seg
     strbuf_putc(p->out, ')');
 }
 
-static bool all_equal(const IrAttr *list, int64_t value) {
-    for (size_t i = 0; list && list->kind == IR_ATTR_DENSE_ARRAY && i < list->num_values; i++)
-        if (list->values[i] != value) return false;
+// Are all numbers of a list, and the constants that stand for its operands, `value`?
+static bool all_equal(const IrOp *op, const char *name, uint32_t segment, int64_t value) {
+    const IrAttr *list = ir_op_attr(op, name);
+    uint32_t operand = ir_op_segment_start(op, segment);
+    for (size_t i = 0; list && list->kind == IR_ATTR_DENSE_ARRAY && i < list->num_values; i++) {
+        int64_t constant = list->values[i];
+        if (constant == IR_DYNAMIC &&
+            !ir_value_constant_int(ir_op_operand(op, operand++), &constant))
+            return false;
+        if (constant != value) return false;
+    }
     return true;
 }
 
@@ -107,8 +115,7 @@ static void put_forall(Printer *p, const IrOp *op) {
     strbuf_puts(p->out, " (");
     put_region_args(p, op, 0, num_loops);
     strbuf_putc(p->out, ')');
-    if (all_equal(ir_op_attr(op, "staticLowerBound"), 0) &&
-        all_equal(ir_op_attr(op, "staticStep"), 1)) {
+    if (all_equal(op, "staticLowerBound", 0, 0) && all_equal(op, "staticStep", 2, 1)) {
         strbuf_puts(p->out, " in ");
         put_mixed(p, op, "staticUpperBound", 1);
     } else {

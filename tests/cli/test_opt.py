@@ -4,10 +4,12 @@ import json
 import os
 import re
 import resource
+import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from support import expect, expect_exit, main, run, run_well, scratch
+from support import Skip, expect, expect_exit, main, run, run_well, scratch
 
 ADD = b"""func.func @main() -> (f32, tensor<3xi32>) {
   %0 = arith.constant 1.5 : f32
@@ -23,6 +25,27 @@ def check_prints_to_a_fixpoint():
     expect(once.startswith(b"module {\n") and b"arith.addf" in once, once)
     expect(run_well("opt", stdin=once) == once, "printing what was printed changes nothing")
     expect(run_well("opt", "-", stdin=ADD) == once, "- is standard input")
+
+
+LEFT_OUT = b"""func.func @f(%t: tensor<2x3xf32>, %n: index, %z: tensor<8x64xf32>) {
+  %2 = linalg.pack %t outer_dims_perm = [] inner_dims_pos = [] inner_tiles = [] into %t : tensor<2x3xf32> -> tensor<2x3xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %3 = scf.forall (%k) = (%c0) to (%n) step (%c1) shared_outs(%o = %z) -> (tensor<8x64xf32>) {
+  }
+  return
+}
+"""
+
+
+def check_leaves_out_what_stock_mlir_leaves_out():
+    """Bounds that are constants, a permutation of nothing: stock prints neither."""
+    tool = shutil.which("mlir-opt-22")
+    if not tool:
+        raise Skip("mlir-opt-22 is not installed")
+    ours = run_well("opt", stdin=LEFT_OUT)
+    theirs = subprocess.run([tool], input=ours, capture_output=True, timeout=60, check=True).stdout
+    expect(run_well("opt", stdin=theirs) == ours, theirs.decode())
 
 
 def check_output_file():

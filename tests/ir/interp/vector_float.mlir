@@ -50,6 +50,9 @@ func.func @main() {
   %hb = vector.bitcast %h : vector<8xbf16> to vector<4xf32>
   %c15 = arith.constant 15 : index
   vector.store %hb, %m[%c15, %c0] : memref<16x8xf32>, vector<4xf32>
+  %none = vector.broadcast %pad : f32 to vector<f32>
+  %again = vector.broadcast %none : vector<f32> to vector<4xf32>
+  vector.store %again, %m[%c15, %c4] : memref<16x8xf32>, vector<4xf32>
   %o = memref.alloc() : memref<16x8xi32>
   affine.for %x = 0 to 16 {
     affine.for %y = 0 to 8 {

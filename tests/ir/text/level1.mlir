@@ -207,3 +207,11 @@ func.func private @f() attributes {ingot.tol = [
   affine_map<(d0, d1)[s0] -> (d0 ceildiv 1, (d0 * 8) ceildiv 4, 7 floordiv 2, -7 mod 4, 7 ceildiv 2)>,
   affine_map<(d0, d1)[s0] -> ((d0 + d1) * 2, (d0 + 1) * s0, d0 * 0 + d1, d0 * -3 + 4 * d1)>,
   affine_map<(d0, d1)[s0] -> (d0 floordiv s0, d0 mod s0, (d0 + d1 * 4) floordiv 4 * 4)>]}
+// -----
+// what stock MLIR reads in several ways and writes in one
+#sum = affine_map<(i, j)[s, t] -> (j + i, t + s, s + i, j + i + s)>
+func.func @f(%i: i32, %n: index) {
+  %0 = arith.cmpi "slt", %i, %i : i32
+  %1 = affine.apply affine_map<(i, j) -> (j + i)>(%n, %n)
+  return {ingot.map = #sum}
+}

@@ -70,7 +70,7 @@ func.func private @f(tensor<4xfloat32>)
 func.func private @f(si32)
 // -----
 // odd_width
-// expected-error@+1 {{integers of 7 bits}}
+// expected-error@+1 {{type i7 is not used}}
 func.func private @f(i7)
 // -----
 // small_float
@@ -78,7 +78,7 @@ func.func private @f(i7)
 func.func private @f(tensor<4xf8E5M2>)
 // -----
 // layout_by_map
-// expected-error@+1 {{memref layouts are strided}}
+// expected-error@+1 {{layout affine_map of a memref is not used}}
 func.func private @f(memref<8x4xf32, affine_map<(i, j) -> (j, i)>>)
 // -----
 // too_large
@@ -247,7 +247,7 @@ func.func @f() {
 }
 // -----
 // scalable_size_behind_others
-// expected-error@+1 {{scalable vectors are not used}}
+// expected-error@+1 {{scalable size is not used}}
 func.func @f(%a: vector<1x3x[2]x2xf16>) {
   return
 }
