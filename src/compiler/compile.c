@@ -7,6 +7,7 @@
 
 #include "abi/plan_size.h"
 #include "codegen/codegen.h"
+#include "compiler/budget.h"
 #include "compiler/explain.h"
 #include "compiler/manifest.h"
 #include "compiler/module_text.h"
@@ -692,6 +693,7 @@ static Status compile_all(Compilation *c) {
     Section sections[ARTIFACT_MAX_SECTIONS];
     uint32_t num, plan_at;
     TRY(finish_plan(c, sections, &num, &plan_at));
+    TRY(budget_check(c->recipe, &c->plan.tables.header, c->report, c->sink));
     fill_report(c);
     if (writes_artifact(c)) TRY(write_artifact(c, sections, num, plan_at));
     c->report->phase_ns[COMPILE_WEIGHTS] = now_ns() - started;

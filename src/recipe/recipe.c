@@ -11,6 +11,7 @@
 #include "abi/plan.h"
 #include "base/file.h"
 #include "recipe/known_model.h"
+#include "recipe/size.h"
 #include "text/doc.h"
 
 static const char fusion_patterns[] =
@@ -162,6 +163,7 @@ static Status read_value(Reader *r, const DocNode *node, RecipeKey key, void *ba
     case RECIPE_TYPE_REAL: return read_real(r, node, info, field);
     case RECIPE_TYPE_BOOL: return doc_get_bool(node, info->path, r->sink, field);
     case RECIPE_TYPE_WORD: return read_word(r, node, info, field);
+    case RECIPE_TYPE_SIZE: return recipe_read_size(node, info->path, r->sink, field);
     case RECIPE_TYPE_LEVELS: return read_levels(r, node, info, field);
     case RECIPE_TYPE_TEXT:
         TRY(doc_get_string(node, info->path, r->sink, &text));
@@ -176,7 +178,8 @@ static void set_default(Recipe *recipe, RecipeKey key, void *base) {
     void *field = field_of(base, info);
     const char *text = info->default_text;
     switch (info->type) {
-    case RECIPE_TYPE_INT: *(int64_t *)field = strtoll(text, NULL, 10); return;
+    case RECIPE_TYPE_INT:
+    case RECIPE_TYPE_SIZE: *(int64_t *)field = strtoll(text, NULL, 10); return;
     case RECIPE_TYPE_REAL: *(double *)field = strtod(text, NULL); return;
     case RECIPE_TYPE_BOOL: *(bool *)field = str_equal(text, "true"); return;
     case RECIPE_TYPE_LEVELS: *(uint32_t *)field = (1u << NUM_CPU_LEVELS) - 1; return;

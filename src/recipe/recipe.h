@@ -22,6 +22,7 @@ typedef enum RecipeType {
     RECIPE_TYPE_BOOL,
     RECIPE_TYPE_TEXT,
     RECIPE_TYPE_WORD,
+    RECIPE_TYPE_SIZE,
     RECIPE_TYPE_LEVELS,
 } RecipeType;
 
@@ -93,6 +94,7 @@ typedef struct Recipe {
     const char *known_model;   // of that name; NULL: the name is not known
     // "as_stored" or a format in capitals; "int8" "bf16" "f32"; "f16" "f32"
     const char *weights, *activations, *kv;
+    int64_t max_memory_bytes;  // 0: not given
     QuantFormat weight_format; // NUM_QUANT_FORMATS: as stored
     RecipeRange batch_size, seq_len;
     int64_t kv_len_tokens; // as asked; the context is page_len_tokens * max_pages

@@ -1,0 +1,62 @@
+// What a plan over its bound is refused with; see budget.h. The changes proposed are computed from
+// the arithmetic of the plan: a change takes at least what the part it shrinks loses, as no other
+// part grows with fewer pages, narrower caches or fewer threads.
+#include "compiler/budget.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "abi/plan_size.h"
+
+// Fewer pages of the KV cache: the longest context that fits.
+static void propose_context(const Recipe *recipe, const PlanHeader *header, uint64_t excess,
+                            StrBuf *out) {
+    uint64_t pages = header->max_pages;
+    if (pages == 0) return;
+    uint64_t page_bytes = header->kv_bytes / pages, before = plan_resident_bytes(header->kv_bytes);
+    while (pages > 0 && before - plan_resident_bytes(page_bytes * pages) < excess) pages--;
+    uint64_t tokens = pages * header->page_len_tokens;
+    if (tokens == 0 || tokens < (uint64_t)recipe->seq_len.max) return;
+    strbuf_printf(out, "%skv_cache_seq_len: {max: %" PRIu64 "}", out->len ? " | " : "", tokens);
+}
+
+static void propose_narrow_cache(const Recipe *recipe, const PlanHeader *header, uint64_t excess,
+                                 StrBuf *out) {
+    if (header->max_pages == 0 || !str_equal(recipe->kv, "f32")) return;
+    uint64_t before = plan_resident_bytes(header->kv_bytes);
+    if (before - plan_resident_bytes(header->kv_bytes / 2) < excess) return;
+    strbuf_printf(out, "%skv_cache: f16", out->len ? " | " : "");
+}
+
+static void propose_threads(const PlanHeader *header, uint64_t excess, StrBuf *out) {
+    PlanHeader fewer = *header;
+    uint64_t before = plan_space_bytes(header, SPACE_SCRATCH);
+    while (fewer.max_threads > 0 && before - plan_space_bytes(&fewer, SPACE_SCRATCH) < excess)
+        fewer.max_threads--;
+    if (fewer.max_threads == 0) return;
+    strbuf_printf(out, "%sthreads: %" PRIu32, out->len ? " | " : "", fewer.max_threads);
+}
+
+Status budget_check(const Recipe *recipe, const PlanHeader *header, const CompileReport *report,
+                    DiagSink *sink) {
+    uint64_t bound = recipe ? (uint64_t)recipe->max_memory_bytes : 0, need = report->total_bytes;
+    if (bound == 0 || need <= bound) return STATUS_OK;
+    diag_report(sink, DIAG_ERROR, DIAG_M0001, recipe->spans[RECIPE_MAX_MEMORY],
+                "the plan takes %" PRIu64 " bytes, %" PRIu64 " more than the %" PRIu64
+                " that max_memory_gb allows",
+                need, need - bound, bound);
+    StrBuf parts = {0}, changes = {0};
+    for (size_t i = 0; i < report->num_parts; i++)
+        if (!report->parts[i].is_outside)
+            strbuf_printf(&parts, "%s%s %" PRIu64, parts.len ? ", " : "", report->parts[i].name,
+                          report->parts[i].bytes);
+    diag_evidence(sink, "%s", parts.data);
+    propose_threads(header, need - bound, &changes);
+    propose_context(recipe, header, need - bound, &changes);
+    propose_narrow_cache(recipe, header, need - bound, &changes);
+    strbuf_printf(&changes, "%smax_memory_gb: \"%" PRIu64 " B\"", changes.len ? " | " : "", need);
+    diag_write(sink, "%s", changes.data);
+    strbuf_deinit(&parts);
+    strbuf_deinit(&changes);
+    return STATUS_LIMIT;
+}
