@@ -48,6 +48,11 @@ static bool steers(const IrBlock *block, const IrValue *iv) {
     return false;
 }
 
+static bool has_regions(const IrBlock *block) {
+    FOR_EACH_OP(op, block) if (op->num_regions) return true;
+    return false;
+}
+
 static void count_times(KernelCount *c, const IrBlock *block, double weight);
 
 static void count_for(KernelCount *c, const IrOp *loop, double weight) {
@@ -58,7 +63,8 @@ static void count_for(KernelCount *c, const IrOp *loop, double weight) {
     const IrValue *iv = body->args[0];
     if (trips == 0) return;
     uint8_t *steered = &c->steered[kernel_op_place(c, loop)];
-    if (!*steered) *steered = steers(body, iv) ? 2 : 1;
+    if (!*steered) *steered = !has_regions(body) ? 3 : steers(body, iv) ? 2 : 1;
+    if (*steered == 3) return; // nothing inside to run more or less often
     int64_t num =
         *steered == 2 && c->num_visits < MAX_BLOCK_VISITS ? MIN(trips, (int64_t)MAX_FOLLOWED) : 1;
     for (int64_t i = 0; i < num; i++) {
@@ -243,11 +249,6 @@ static double chain_of(KernelCount *c, const IrOp *loop) {
     return longest;
 }
 
-static bool has_regions(const IrBlock *block) {
-    FOR_EACH_OP(op, block) if (op->num_regions) return true;
-    return false;
-}
-
 static void count_block(KernelCount *c, const IrBlock *block) {
     CostBlock b = {.times = kernel_block_times(c, block)};
     const IrOp *parent = ir_block_parent(block);
@@ -271,8 +272,10 @@ static void count_block(KernelCount *c, const IrBlock *block) {
     c->work->compute_clocks += cost_block_clocks(c->target, &b);
 }
 
+// A convolution is a product of matrices that share their elements.
 static CostClass class_of(const IrOp *kernel) {
     const IrAttr *kind = ir_op_attr(kernel, "ingot.kernel");
+    if (kind && kind->kind == IR_ATTR_STRING && str_equal(kind->str, "conv")) return COST_MATMUL;
     for (int class = 0; class < NUM_COST_CLASSES; class ++)
         if (kind && kind->kind == IR_ATTR_STRING &&
             str_equal(kind->str, cost_class_name((CostClass) class)))

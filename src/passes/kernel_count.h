@@ -14,9 +14,9 @@ typedef struct KernelCount {
     uint32_t first_op, num_ops, first_value, num_values;
     double *times, *entries; // by place of a loop op: runs of its body, of the loop
     double *branch_times;    // by twice the place of an scf.if, plus the branch
-    uint8_t *steered;        // of a loop: 1 no loop inside depends on it, 2 one does
-    double *way;             // by place of a value, scratch
-    const IrValue **leader;  // by place: the equal value computed before; NULL: none
+    uint8_t *steered; // of a loop: 1 no loop inside depends on it, 2 one does, 3 none is inside
+    double *way;      // by place of a value, scratch
+    const IrValue **leader; // by place: the equal value computed before; NULL: none
     uint32_t num_visits;
 } KernelCount;
 

@@ -1,9 +1,10 @@
-// loop-schedule: chooses, for every matrix product and attention kernel, the vector width and how
-// many rows are held in registers. Each candidate is carried out on a copy of the kernel (the very
-// code that vectorize makes of it), counted, and its time on the machine (ingot.machine) predicted;
-// the quickest is chosen. All that were weighed stay on the kernel, the chosen one first. The
-// choice is an attribute that vectorize reads: change it in a dump, and the code changes. A
-// schedule measured for this very kernel (ingot.tuning) is taken instead, if vectorize can do it.
+// loop-schedule: chooses, for every matrix product, convolution and attention kernel, the vector
+// width and how many rows are held in registers. Each candidate is carried out on a copy of the
+// kernel (the very code that vectorize makes of it), counted, and its time on the machine
+// (ingot.machine) predicted; the quickest is chosen. All that were weighed stay on the kernel, the
+// chosen one first. The choice is an attribute that vectorize reads: change it in a dump, and the
+// code changes. A schedule measured for this very kernel (ingot.tuning) is taken instead, if
+// vectorize can do it.
 //
 //   func.func private @matmul_0(...) attributes {ingot.kernel = "matmul"}
 //   -> ... attributes {ingot.kernel = "matmul", ingot.schedule = {lanes = 16, row_tile = 12},
@@ -63,6 +64,14 @@ static void list_candidates(Scheduler *sch, const IrOp *kernel, const char *kind
     int64_t rows = is_shaped ? first->shape[0] : 1;
     int64_t widest = (int64_t)sch->target.numbers[TARGET_VECTOR_BYTES] / 4;
     sch->num_candidates = 0;
+    if (str_equal(kind, "conv")) {
+        Schedule list[MAX_CANDIDATES];
+        int64_t registers = (int64_t)target_number_or(&sch->target, TARGET_REGISTERS, 16);
+        size_t num = schedule_list_conv(sch->m, kernel, widest, registers, list, MAX_CANDIDATES);
+        for (size_t i = 0; i < num; i++) sch->candidates[i] = (Candidate){.s = list[i]};
+        sch->num_candidates = num;
+        return;
+    }
     if (str_equal(kind, "attention")) {
         bool is_whole = is_shaped && first->shape[first->rank - 1] % ATTENTION_LANES == 0;
         int64_t group = is_shaped && first->rank == 4 ? first->shape[2] : 1;
@@ -136,12 +145,30 @@ static Status take_measured(Scheduler *sch, const IrOp *func, const char *key, s
     return status;
 }
 
-static const IrAttr *describe(IrModule *m, const Target *t, const Candidate *c) {
+static double far_bytes(const Candidate *c) {
     double bytes = 0;
     for (int i = COST_L2; i < NUM_COST_LEVELS; i++) bytes += c->work.bytes[i];
+    return bytes;
+}
+
+// What the model cannot tell apart is decided by the bytes that have to come from further away,
+// where they differ by a tenth: the first of the sorted candidates becomes the frugal one among its
+// equals.
+static void settle_ties(Candidate *sorted, size_t num) {
+    if (sorted[0].measured_ns) return;
+    static const double same = 1.002; // the last digits of a prediction mean nothing
+    size_t best = 0;
+    for (size_t i = 1; i < num && sorted[i].cost.clocks <= sorted[0].cost.clocks * same; i++)
+        if (far_bytes(&sorted[i]) < 0.9 * far_bytes(&sorted[best])) best = i;
+    Candidate chosen = sorted[best];
+    for (size_t i = best; i > 0; i--) sorted[i] = sorted[i - 1];
+    sorted[0] = chosen;
+}
+
+static const IrAttr *describe(IrModule *m, const Target *t, const Candidate *c) {
     IrNamedAttr entries[] = {
         {ir_intern(m, "bound"), ir_attr_string(m, c->cost.bound)},
-        {ir_intern(m, "bytes"), ir_attr_i64(m, whole(bytes))},
+        {ir_intern(m, "bytes"), ir_attr_i64(m, whole(far_bytes(c)))},
         {ir_intern(m, "clocks"), ir_attr_i64(m, whole(c->cost.clocks))},
         {ir_intern(m, "col_tile"), ir_attr_i64(m, c->s.col_tile)},
         {ir_intern(m, "fits"),
@@ -149,6 +176,7 @@ static const IrAttr *describe(IrModule *m, const Target *t, const Candidate *c) 
         {ir_intern(m, "lanes"), ir_attr_i64(m, c->s.lanes)},
         {ir_intern(m, "registers"), ir_attr_i64(m, (int64_t)c->work.live_vectors)},
         {ir_intern(m, "row_tile"), ir_attr_i64(m, c->s.row_tile)},
+        {ir_intern(m, "unroll"), ir_attr_i64(m, MAX(c->s.unroll, (int64_t)1))},
         {ir_intern(m, "measured_ns"), ir_attr_i64(m, c->measured_ns)},
     };
     return ir_attr_dict(m, ARRAY_LEN(entries) - (c->measured_ns == 0), entries);
@@ -165,7 +193,8 @@ static Status schedule_kernel(Scheduler *sch, IrOp *func, const char *kind, Diag
         Candidate c = sch->candidates[i];
         if (kernel && weigh(sch, kernel, use ? use : &unknown, &c)) sch->candidates[num++] = c;
     }
-    if (num == 0) { // vectorize says why
+    if (sch->num_candidates == 0) return STATUS_OK; // vectorize says why
+    if (num == 0) {
         schedule_write(sch->m, func, &sch->candidates[0].s);
         return STATUS_OK;
     }
@@ -173,6 +202,7 @@ static Status schedule_kernel(Scheduler *sch, IrOp *func, const char *kind, Diag
     tuning_key(sch->m, func, key);
     TRY(take_measured(sch, func, key, num, sink));
     array_sort(sch->candidates, num, sizeof *sch->candidates, by_clocks);
+    settle_ties(sch->candidates, num);
     schedule_write(sch->m, func, &sch->candidates[0].s);
     const IrAttr *records[MAX_CANDIDATES];
     for (size_t i = 0; i < num; i++)
@@ -202,10 +232,8 @@ Status pass_loop_schedule(IrModule *m, DiagSink *sink) {
             const IrAttr *kind =
                 func->kind == IR_FUNC_FUNC ? ir_op_attr(func, "ingot.kernel") : NULL;
             bool is_wanted = kind && kind->kind == IR_ATTR_STRING &&
-                             (str_equal(kind->str, "matmul") || str_equal(kind->str, "attention"));
-            bool is_conv = kind && kind->kind == IR_ATTR_STRING && str_equal(kind->str, "conv");
-            if (is_conv && !ir_op_attr(func, "ingot.schedule"))
-                schedule_conv(m, func, cpu_level_info(sch->level)->required & CPU_HAS_AVX512);
+                             (str_equal(kind->str, "matmul") || str_equal(kind->str, "conv") ||
+                              str_equal(kind->str, "attention"));
             if (is_wanted && !ir_op_attr(func, "ingot.schedule") && status == STATUS_OK)
                 status = schedule_kernel(sch, func, kind->str, sink);
         }

@@ -58,7 +58,9 @@ Status vectorize_conv(Vectorizer *v) MUST_USE;
 // Erases everything before the ops just made, but for views they read.
 void vec_erase_old(Vectorizer *v, IrOp *last_old);
 
-// The schedule of a convolution kernel, and the choices it was taken from (ingot.schedule_options).
-void schedule_conv(IrModule *m, IrOp *kernel, bool is_wide);
+// The schedules worth weighing for a convolution kernel, the largest tiles first: how many.
+// widest: lanes of the machine's vectors; registers: how many of them it has.
+size_t schedule_list_conv(IrModule *m, const IrOp *kernel, int64_t widest, int64_t registers,
+                          Schedule *out, size_t max);
 
 #endif

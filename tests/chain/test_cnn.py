@@ -130,6 +130,34 @@ def check_batch_norm_of_channels_first_is_in_the_weights():
             expect(len(artifact["kernels"]) == 3, f"{len(artifact['kernels'])} kernels instead of 3")
 
 
+def check_tiles_by_the_cost_model():
+    """A convolution's tiles are candidates like a product's, each with what it was predicted to take; the chosen
+    one is the quickest. A 3x3 convolution of a small map has not the tile of the product that reads the same rows,
+    nor that of a large map."""
+    need_numpy()
+    net = cnn_models.Net((1, 7, 7, 64))
+    small = net.conv(net.x, 64, 3)
+    y = net.dense(net.places(small), 64)
+    wide, wide_y = cnn_models.single(size=28)
+    tiles = {}
+    for name, (graph, result) in {"small": (net, y), "wide": (wide, wide_y)}.items():
+        with scratch() as folder:
+            path = os.path.join(folder, "net")
+            graph.write(path, result)
+            report = json.loads(run_well("compile", path + ".mlir", "--model", path + ".gguf", "-o", path + ".ingot",
+                                         "--cpu", "x86-64-v4", "--json"))
+        for kernel in report["predicted"][0]["schedules"]:
+            first, *others = kernel["candidates"]
+            expect(others, f"{kernel['kernel']}: no alternative was weighed")
+            expect(all(c["clocks"] > 0 and c["bytes"] >= 0 and c["fits"] for c in kernel["candidates"]), "no costs")
+            least = min(c["clocks"] for c in kernel["candidates"])
+            expect(first["clocks"] <= 1.002 * least, f"{kernel['kernel']}: {first['clocks']} clocks, not {least}")
+            tiles[name, kernel["kernel"]] = (first["row_tile"], first["col_tile"])
+    expect(tiles["small", "conv"][0] <= 7, "a tile wider than the map")
+    expect(tiles["small", "conv"] != tiles["small", "matmul"], f"one tile for both: {tiles}")
+    expect(tiles["small", "conv"] != tiles["wide", "conv"], f"one tile for every map: {tiles}")
+
+
 def check_dumps():
     """Stock MLIR verifies what every pass leaves."""
     need_numpy()
