@@ -240,6 +240,31 @@ static void put_why_apart(View *v, const json_t *record) {
                       grouped(bytes[k], grouping));
 }
 
+// One line per layout: how many convolutions took it, and what the others would have cost them.
+static void put_layouts(View *v, const json_t *record) {
+    size_t i, k;
+    const json_t *note, *other;
+    const json_t *layouts = json_object_get(record, "layouts");
+    char a[32];
+    if (json_array_size(layouts))
+        strbuf_printf(&v->out, "\n%-18s %-18s %18s  %s\n", "layout of maps", "chosen, (instead)",
+                      "bytes copied", "why");
+    json_array_foreach(layouts, i, note) {
+        const json_t *chosen = json_object_get(note, "chosen");
+        strbuf_printf(&v->out, "  %-16s %-18s %18s  %s\n", text(note, "what"),
+                      text(chosen, "layout"), grouped(number(chosen, "bytes"), a),
+                      text(chosen, "reason"));
+        json_array_foreach(json_object_get(note, "alternatives"), k, other)
+            strbuf_printf(&v->out, "  %-16s (%s)%*s %18s  %s\n", "", text(other, "layout"),
+                          (int)(16 - strlen(text(other, "layout"))), "",
+                          grouped(number(other, "bytes"), a), text(other, "reason"));
+        if (i == 3 && json_array_size(layouts) > 4) {
+            strbuf_printf(&v->out, "  and %zu more (--json)\n", json_array_size(layouts) - 4);
+            break;
+        }
+    }
+}
+
 static void put_summary(View *v, const json_t *record) {
     const json_t *s = json_object_get(record, "summary");
     char a[32], b[32];
@@ -266,6 +291,7 @@ static void put_summary(View *v, const json_t *record) {
         strbuf_printf(&v->out, "%zu kernels with a choice of schedules (--schedules)\n",
                       num_scheduled);
     put_rules(v, record);
+    put_layouts(v, record);
     put_why_apart(v, record);
 }
 

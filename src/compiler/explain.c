@@ -137,6 +137,45 @@ static void put_rule(IrModule *m, const FusionEdges *edges, FusionPattern patter
     strbuf_deinit(&places);
 }
 
+// ---- layouts
+
+// A record of a pass as it stands; beside bytes stands what moving them takes.
+static void put_record(StrBuf *out, const IrAttr *record, const Explain *e) {
+    strbuf_putc(out, '{');
+    for (size_t i = 0; i < record->num_entries; i++) {
+        const char *key = record->entries[i].name;
+        const IrAttr *value = record->entries[i].attr;
+        if (value->kind == IR_ATTR_STRING) {
+            put_text(out, key, value->str);
+        } else if (value->kind == IR_ATTR_INT) {
+            put_number(out, key, (uint64_t)value->i);
+            if (str_equal(key, "bytes"))
+                put_number(out, "predicted_ns", stake_ns(e, (uint64_t)value->i, value->i > 0));
+        } else if (value->kind == IR_ATTR_DICT) {
+            strbuf_printf(out, "%s\"%s\":", i ? "," : "", key);
+            put_record(out, value, e);
+        } else if (value->kind == IR_ATTR_ARRAY) {
+            strbuf_printf(out, "%s\"%s\":[", i ? "," : "", key);
+            for (size_t k = 0; k < value->num_elems; k++) {
+                if (value->elems[k]->kind != IR_ATTR_DICT) continue;
+                if (k) strbuf_putc(out, ',');
+                put_record(out, value->elems[k], e);
+            }
+            strbuf_putc(out, ']');
+        }
+    }
+    strbuf_putc(out, '}');
+}
+
+static void put_layouts(const IrModule *m, Explain *e) {
+    const IrAttr *notes = ir_op_attr(m->op, "ingot.layouts");
+    for (size_t i = 0; notes && notes->kind == IR_ATTR_ARRAY && i < notes->num_elems; i++) {
+        if (notes->elems[i]->kind != IR_ATTR_DICT) continue;
+        if (e->layouts.len) strbuf_putc(&e->layouts, ',');
+        put_record(&e->layouts, notes->elems[i], e);
+    }
+}
+
 // ---- edges
 
 static void put_reasons(StrBuf *out, IrModule *m, const FusionEdge *edge) {
@@ -251,6 +290,7 @@ void explain_tensors(IrModule *m, Explain *e) {
     for (size_t i = 0; i < edges.num_items; i++) put_edge(m, &edges.items[i], e);
     for (int i = 0; i < NUM_FUSION_PATTERNS; i++) put_rule(m, &edges, (FusionPattern)i, e);
     fusion_edges_deinit(&edges);
+    put_layouts(m, e);
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!is_func(func) || is_init(func)) continue;
         AccessWalk walk = {m, e, func};
@@ -411,6 +451,7 @@ void explain_write(const Explain *e, StrBuf *out) {
     put_number(out, "num_flagged", e->num_flagged);
     strbuf_putc(out, '}');
     put_array(out, "rules", &e->rules);
+    put_array(out, "layouts", &e->layouts);
     put_array(out, "edges", &e->edges);
     put_array(out, "access", &e->access);
     put_array(out, "buffers", &e->buffers);
@@ -432,6 +473,7 @@ ExplainCost explain_cost(const Explain *e) {
 }
 
 void explain_deinit(Explain *e) {
-    StrBuf *parts[] = {&e->rules, &e->edges, &e->access, &e->buffers, &e->copies, &e->kernels};
+    StrBuf *parts[] = {&e->rules,   &e->layouts, &e->edges,  &e->access,
+                       &e->buffers, &e->copies,  &e->kernels};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) strbuf_deinit(parts[i]);
 }

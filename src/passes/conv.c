@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "passes/contraction.h"
+#include "passes/layout_note.h"
 #include "passes/outline.h"
 
 enum { NUM_LOOPS = 9, L_N = 0, L_OH, L_OW, L_G, L_T, L_B, L_R, L_S, L_I };
@@ -229,7 +230,7 @@ static void raised_window(IrModule *m, const IrOp *op, ConvShape *c) {
     BUG_IF(!fits, "a raised convolution has windows");
 }
 
-static void lay_out(IrModule *m, IrOp *op) {
+static void lay_out(IrModule *m, const IrOp *func, IrOp *op) {
     Builder b = build_before(m, op), body;
     IrValue *x = ir_op_operand(op, 0), *w = ir_op_operand(op, 1), *old = ir_op_result(op, 0);
     const int64_t *xs = x->type->shape, *os = old->type->shape;
@@ -238,6 +239,7 @@ static void lay_out(IrModule *m, IrOp *op) {
     int64_t inputs = w->type->shape[2], parts = xs[3] / inputs;
     int64_t block = choose_block(inputs), tile = choose_tile(os[3] / parts);
     int64_t channels = (os[3] + tile - 1) / tile * tile;
+    layout_note_conv(m, func, op, tile, block);
     if (channels != os[3]) w = fill_tile(&b, w, channels);
     w = pack_weights(&b, w, block, tile);
     const int64_t x_shape[] = {xs[0], xs[1], xs[2], xs[3] / block, block};
@@ -267,7 +269,7 @@ static void lay_out(IrModule *m, IrOp *op) {
 
 void conv_layout(IrModule *m, IrOp *func) {
     FOR_EACH_OP_SAFE(op, ir_func_body(func))
-    if (contraction_is(op, "conv") && ir_linalg_num_loops(op) != NUM_LOOPS) lay_out(m, op);
+    if (contraction_is(op, "conv") && ir_linalg_num_loops(op) != NUM_LOOPS) lay_out(m, func, op);
     FOR_EACH_OP(op, ir_func_body(func))
     if (outline_is_conv(op)) outline_mark_epilogues(m, op);
 }

@@ -2,6 +2,7 @@
 """Layers of convolutional networks one by one, from module text to machine code, on maps held channels-last and
 channels-first: sizes that fill no tile, strides, dilations, groups, windows of unequal length. The reference is
 float64 (tests/cnn_models.py, numpy)."""
+import json
 import os
 import sys
 
@@ -171,6 +172,29 @@ def check_concat_uneven_channels():
     def build(net, x):
         return net.conv(net.concat(net.conv(x, 5, 3), net.conv(x, 16, 1)), 8, 3)
     return both_orders((1, 6, 7, 8), build, 72 + 9 * 21, 2)
+
+
+def check_layout_is_explained():
+    """The record says what was chosen, and what the others would copy: a network that comes channels-first is turned
+    at its edges, one that comes channels-last is not."""
+    if np is None:
+        raise Skip("numpy is not installed")
+    for first in (False, True):
+        net = cnn_models.Net((1, 8, 8, 16), first=first)
+        y = net.conv(net.relu(net.conv(net.x, 16, 1)), 16, 1)
+        with scratch() as folder:
+            path = os.path.join(folder, "net")
+            net.write(path, y)
+            run_well("compile", path + ".mlir", "--model", path + ".gguf", "-o", path + ".ingot")
+            layouts = json.loads(run_well("explain", path + ".ingot", "--json"))["layouts"]
+            shown = run_well("explain", path + ".ingot").decode()
+        image = 8 * 8 * 16 * 4
+        expect(len(layouts) == 2 and "channels-last" in shown, f"not two records: {layouts}")
+        for note in layouts:
+            others = {o["layout"]: o["bytes"] for o in note["alternatives"]}
+            expect(note["chosen"]["layout"] == "channels-last" and note["chosen"]["reason"], f"no choice: {note}")
+            expect(note["chosen"]["bytes"] == (2 * image if first else 0), f"one edge is turned: {note}")
+            expect(others == {"channels-blocked": 2 * image, "channels-first": 0 if first else 2 * image}, f"{others}")
 
 
 def check_small_resnet_channels_first():
