@@ -10,12 +10,15 @@
 // Proven on the body, not assumed from names: every op on the way from the result to what is
 // yielded is a sum, a difference, a product or a quotient by something that is the same for all
 // places of a channel; all else is read by the channel of the result alone, and is a weight. The
-// new ops on weights are moved to compile time by hoist-weights. Needs: canonical.  Keeps: all.
+// new ops on weights are moved to compile time by hoist-weights. A norm behind a convolution that
+// is not folded is noted with the reason, for the rule conv_relu_bn. Needs: canonical.  Keeps: all.
 // Exact but for the place of the product (reassoc).
 #include <string.h>
 
+#include "ir/print.h"
 #include "passes/contraction.h"
 #include "passes/dce.h"
+#include "passes/fusion.h"
 #include "passes/pass.h"
 
 enum { MAX_OPERANDS = 8, MAX_VISITS = 1 << 12, MAX_DEPTH = 32 };
@@ -132,7 +135,8 @@ static bool is_weight(const IrOp *func, const IrValue *value, uint32_t depth) {
     if (def) {
         bool is_form = def->kind == IR_LINALG_GENERIC || def->kind == IR_LINALG_TRANSPOSE ||
                        def->kind == IR_LINALG_FILL || def->kind == IR_TENSOR_EXPAND_SHAPE ||
-                       def->kind == IR_TENSOR_COLLAPSE_SHAPE;
+                       def->kind == IR_TENSOR_COLLAPSE_SHAPE ||
+                       def->kind == IR_TENSOR_EXTRACT_SLICE;
         if (!is_form) return ir_value_constant(value) || def->kind == IR_TENSOR_EMPTY;
         for (uint32_t i = 0; i < def->num_operands; i++)
             if (!is_weight(func, ir_op_operand(def, i), depth + 1)) return false;
@@ -143,26 +147,83 @@ static bool is_weight(const IrOp *func, const IrValue *value, uint32_t depth) {
             ir_func_arg_attr(func, value->number, "ingot.value"));
 }
 
-// The generic that alone reads the convolution's result, if it does so by channel.
-static IrOp *reader_by_channel(IrModule *m, const IrOp *func, const IrOp *conv,
-                               uint32_t *out_operand) {
-    if (!ir_value_has_one_use(&conv->results[0])) return NULL;
+// The elementwise op that reads the convolution's result first.
+static IrOp *first_reader(const IrOp *conv, uint32_t *out_operand) {
     const IrOperand *use = conv->results[0].first_use;
-    IrOp *op = use->owner;
-    *out_operand = (uint32_t)(use - op->operands);
-    if (op->kind != IR_LINALG_GENERIC || op->num_results != 1 || op->block != conv->block ||
-        op->results[0].type != conv->results[0].type || ir_linalg_num_loops(op) != 4 ||
-        !ir_value_is_unused(ir_op_block(op, 0)->args[op->segments[0]]))
+    IrOp *op = use ? use->owner : NULL;
+    if (!op || op->kind != IR_LINALG_GENERIC || op->num_results != 1 || op->block != conv->block ||
+        op->results[0].type != conv->results[0].type || ir_linalg_num_loops(op) != 4)
         return NULL;
+    *out_operand = (uint32_t)(use - op->operands);
+    return *out_operand < op->segments[0] ? op : NULL;
+}
+
+// What an operand read otherwise than once per channel is read by.
+static const char *other_axis(IrModule *m, const IrAffineMap *map, const IrType *type) {
+    uint32_t dim;
+    if (map->num_results == 1 && ir_affine_is_dim(map->results[0], &dim))
+        return arena_printf(&m->arena,
+                            "it has a value for each place of dimension %u, not of 3, the channels",
+                            dim);
+    StrBuf text = {0};
+    ir_print_type(type, &text);
+    const char *why =
+        arena_printf(&m->arena, "a %s is no vector with a value for each channel", text.data);
+    strbuf_deinit(&text);
+    return why;
+}
+
+// Why op is not folded into the weights of conv, whose result is operand number `own` of it; NULL:
+// everything but the form of its body is proven.
+static const char *obstacle(IrModule *m, const IrOp *func, const IrOp *conv, const IrOp *op,
+                            uint32_t own) {
     const IrAffineMap *by_channel = build_dims_map(m, 4, 1, 3u);
+    if (!ir_value_has_one_use(&conv->results[0]))
+        return "the result of the convolution has other readers, which need it unscaled";
+    if (!ir_value_is_unused(ir_op_block(op, 0)->args[op->segments[0]]))
+        return "the norm adds to what its result held before";
+    if (op->segments[0] > MAX_OPERANDS) return "it reads too many tensors";
+    if (!is_weight(func, ir_op_operand(conv, 1), 0))
+        return "the convolution's weights are no parameter";
     for (uint32_t i = 0; i < op->num_operands; i++) {
         const IrAffineMap *map = ir_linalg_map(m, op, i);
-        bool is_own = i == *out_operand || i == op->segments[0];
-        if (map != (is_own ? ir_affine_identity(m, 4) : by_channel)) return NULL;
-        if (!is_own && !is_weight(func, ir_op_operand(op, i), 0)) return NULL;
-        if (ir_op_operand(op, i)->type->elem->kind != IR_TYPE_F32) return NULL;
+        const IrType *type = ir_op_operand(op, i)->type;
+        bool is_own = i == own || i == op->segments[0];
+        if (is_own && !ir_affine_is_identity(map))
+            return "the result of the convolution is not read at its own place";
+        if (!is_own && map != by_channel)
+            return arena_printf(&m->arena, "operand %u: %s", i, other_axis(m, map, type));
+        if (!is_own && !is_weight(func, ir_op_operand(op, i), 0))
+            return arena_printf(
+                &m->arena, "operand %u is no parameter: it is known only when the network runs", i);
+        if (type->elem->kind != IR_TYPE_F32)
+            return arena_printf(&m->arena, "operand %u is not f32", i);
     }
-    return *out_operand < op->segments[0] && is_weight(func, ir_op_operand(conv, 1), 0) ? op : NULL;
+    return NULL;
+}
+
+// Does op divide by a root, as norms do?
+static bool is_norm(const IrOp *op) {
+    bool has_root = false, divides = false;
+    FOR_EACH_OP(inner, ir_op_block(op, 0)) {
+        if (inner->kind == IR_MATH_RSQRT) return true;
+        has_root |= inner->kind == IR_MATH_SQRT;
+        divides |= inner->kind == IR_ARITH_DIVF;
+    }
+    return has_root && divides;
+}
+
+static void note(IrModule *m, const IrOp *func, const IrOp *conv, const IrOp *norm,
+                 FusionReason reason, const char *detail) {
+    FusionNote n = {.pattern = FUSION_CONV_RELU_BN,
+                    .is_applied = !detail,
+                    .where = ir_symbol_name(func),
+                    .what =
+                        arena_printf(&m->arena, "the convolution (%s) and the norm (%s)",
+                                     fusion_loc_text(m, conv->loc), fusion_loc_text(m, norm->loc)),
+                    .reason = detail ? fusion_reason_name(reason) : "",
+                    .detail = detail ? detail : ""};
+    fusion_note_add(m, &n);
 }
 
 // w * scale, along the last dimension of w.
@@ -221,10 +282,18 @@ static IrValue *part_of(IrModule *m, IrOp *conv, IrOp *generic, uint32_t operand
 
 static void fold(IrModule *m, const IrOp *func, IrOp *conv) {
     uint32_t operand;
-    IrOp *generic = reader_by_channel(m, func, conv, &operand);
-    if (!generic || generic->segments[0] > MAX_OPERANDS) return;
-    IrValue *scale = part_of(m, conv, generic, operand, true);
-    if (!scale) return;
+    IrOp *generic = first_reader(conv, &operand);
+    if (!generic) return;
+    const char *why = obstacle(m, func, conv, generic, operand);
+    bool is_forbidden = fusion_forbids(m, conv, generic), norm = is_norm(generic);
+    IrValue *scale = why || is_forbidden ? NULL : part_of(m, conv, generic, operand, true);
+    if (!scale) {
+        if (!why) why = "its body is no scale and shift of the convolution's result";
+        // A forbidden pair is noted where it stays apart.
+        if (norm && !is_forbidden) note(m, func, conv, generic, REASON_MAP, why);
+        return;
+    }
+    if (norm) note(m, func, conv, generic, NUM_FUSION_REASONS, NULL);
     IrValue *shift = part_of(m, conv, generic, operand, false);
     Builder before = build_before(m, conv), after = build_before(m, generic);
     ir_op_set_operand(conv, 1, scaled_weights(&before, ir_op_operand(conv, 1), scale));

@@ -94,7 +94,8 @@ static bool body_has(const IrOp *op, IrOpKind kind) {
 
 static bool is_conv(const IrOp *op) {
     const IrAttr *form = ir_op_attr(op, "ingot.contract");
-    bool is_marked = form && form->kind == IR_ATTR_STRING &&
+    bool is_pool = op->num_operands > 1 && ir_op_operand(op, 1)->type->rank < 3;
+    bool is_marked = form && form->kind == IR_ATTR_STRING && !is_pool &&
                      (str_equal(form->str, "conv") || str_equal(form->str, "window"));
     return is_marked || strstr(ir_op_info(op->kind)->name, "conv_2d") != NULL;
 }
@@ -117,6 +118,11 @@ static bool is_elementwise(const IrOp *op) {
     if (!(ir_op_info(inner->kind)->traits & (IR_ELEMENTWISE | IR_TERMINATOR | IR_PURE)))
         return false;
     return true;
+}
+
+// Into another order or layout.
+static bool is_copy(const IrOp *op) {
+    return op->kind != IR_LINALG_GENERIC || ir_op_block(op, 0)->first->kind == IR_LINALG_YIELD;
 }
 
 // The x of exp(x - m), where m is one number for a row of x: a softmax begins so. NULL: op is no
@@ -200,7 +206,8 @@ FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *c
         return is_epilogue ? epilogue_of(consumer) : NUM_FUSION_PATTERNS;
     }
     if (is_conv(producer))
-        return is_elementwise(consumer) ? FUSION_CONV_RELU_BN : NUM_FUSION_PATTERNS;
+        return is_elementwise(consumer) && !is_copy(consumer) ? FUSION_CONV_RELU_BN
+                                                              : NUM_FUSION_PATTERNS;
     if (is_norm(producer) && is_quantisation(consumer)) return FUSION_NORM_QUANTIZE;
     if (ends_softmax(m, producer, consumer)) return FUSION_MATMUL_SOFTMAX;
     bool are_elementwise = is_elementwise(producer) && is_elementwise(consumer);

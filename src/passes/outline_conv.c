@@ -7,6 +7,7 @@
 //   -> %r = func.call @conv(%x, %w, %bias)
 #include "passes/contraction.h"
 #include "passes/conv.h"
+#include "passes/fusion.h"
 #include "passes/outline.h"
 
 enum { MAX_CONV_OPS = 8 };
@@ -81,7 +82,7 @@ bool outline_start_conv(Outline *o, IrOp *op) {
     const IrOp *last = op;
     while (g->num_ops < MAX_CONV_OPS) {
         IrOp *next = follower(o->m, last, type);
-        if (!next || outline_group_of(o, next) >= 0) break;
+        if (!next || outline_group_of(o, next) >= 0 || fusion_forbids(o->m, last, next)) break;
         if (!outline_add_op(o, g, next)) return false;
         last = next;
     }

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""The fusion rule conv_relu_bn: what it forbids stays apart, what it requires is joined or refused with what is in
+the way. Batch norm goes into a convolution's weights only where that is proven: statistics along another axis, a
+broadcast scale, a norm whose numbers are no parameters and statistics of another length are told apart, and where
+they are allowed the answer is right. The reference is float64 (tests/cnn_models.py, numpy)."""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from support import Skip, expect, expect_exit, main, run, run_well, scratch
+
+SYSTEM_PYTHON = "/usr/bin/python3"
+try:
+    import numpy as np
+    import cnn_models
+except ImportError:
+    np = None
+    # Debian's numpy belongs to Debian's Python, which need not be the first one in PATH.
+    if os.path.exists(SYSTEM_PYTHON) and not os.path.samefile(SYSTEM_PYTHON, sys.executable):
+        os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv])
+
+EPSILON = 2.0 ** -23
+SIZE = 16  # of a map, and its channels: an axis that is mistaken for another has the right length
+
+
+def network(**options):
+    if np is None:
+        raise Skip("numpy is not installed")
+    return cnn_models.single(size=SIZE, channels=SIZE, k=SIZE, **options)
+
+
+def write(folder, net, y, mode, edit=lambda text: text, params=None):
+    """A recipe with the module; returns its path without ending."""
+    path = os.path.join(folder, "net")
+    net.write(path, y)
+    with open(path + ".mlir", "w") as out:
+        out.write(edit(net.module(y)))
+    if params:
+        cnn_models.write_gguf(path + ".gguf", {**net.used_params(), **params})
+    rule = f"fusion_rules: [{{pattern: conv_relu_bn, mode: {mode}}}]\n"
+    with open(path + ".yaml", "w") as out:
+        out.write("version: 1\nmodel_name: net\nmodel: net.gguf\nsubgraph: {file: net.mlir}\n" + rule)
+    return path
+
+
+def answer(path, net):
+    """Compiles and runs; the input, the result and what inspect says."""
+    x = np.random.default_rng(3).standard_normal(net.x[1]).astype(np.float32)
+    run_well("compile", path + ".yaml", "-o", path + ".ingot")
+    np.save(path + ".x.npy", x)
+    run_well("run", path + ".ingot", "--input", path + ".x.npy", "--output", path + ".y.npy")
+    return x, np.load(path + ".y.npy"), json.loads(run_well("inspect", path + ".ingot", "--json"))
+
+
+def near(got, want):
+    """Sums of 9 x 16 products and the roundings of a norm, of at most 4 times the largest result."""
+    bound = 2 * EPSILON * (9 * SIZE + 5) * 4 * np.abs(want).max()
+    off = float(np.abs(got - want).max())
+    expect(off <= bound, f"off by {off:.3g}, bound {bound:.3g}")
+
+
+def refused(path, *words):
+    done = run("compile", path + ".yaml", "-o", path + ".ingot")
+    expect_exit(done, 1)
+    for word in (b"P0061", b"conv_relu_bn", *words):
+        expect(word in done.stderr, f"{word} is not in: {done.stderr.decode()[:600]}")
+
+
+def check_forbidden_stays_apart():
+    """Three buffers instead of one, and the same answer but for the place of the product."""
+    net, y = network()
+    seen = {}
+    for mode in ("allow", "require", "forbid"):
+        with scratch() as folder:
+            path = write(folder, net, y, mode)
+            x, got, artifact = answer(path, net)
+            near(got, net.answer(y, x))
+            (arena,) = [p["bytes"] for p in artifact["memory"]["parts"] if p["name"] == "arena"]
+            seen[mode] = (len(artifact["kernels"]), arena)
+    expect(seen["allow"][0] == seen["require"][0] == 1, f"kernels and arena: {seen}")
+    image = SIZE * SIZE * SIZE * 4
+    expect(seen["forbid"][0] > 1 and seen["forbid"][1] >= image, f"kernels and arena: {seen}")
+
+
+def check_explained():
+    net, y = network()
+    for mode, outcome in (("forbid", "not applied"), ("require", "applied")):
+        with scratch() as folder:
+            path = write(folder, net, y, mode)
+            report = json.loads(run_well("explain", path + ".yaml", "--json"))
+            (rule,) = [r for r in report["rules"] if r["pattern"] == "conv_relu_bn"]
+            expect(rule["mode"] == mode and rule["outcome"] == outcome, f"{rule['mode']}: {rule['outcome']}")
+            if mode == "forbid":
+                (edge,) = [e for e in report["edges"] if e["pattern"] == "conv_relu_bn"]
+                expect("user" in [r["reason"] for r in edge["reasons"]], f"no reason: {edge['reasons']}")
+                expect(edge["recipe"].endswith("net.yaml:5"), f"no line of the recipe: {edge['recipe']}")
+
+
+def check_statistics_along_another_axis():
+    net, y = network()
+
+    def edit(text):
+        return text.replace("#ch4 = affine_map<(d0, d1, d2, d3) -> (d3)>", "#ch4 = affine_map<(d0, d1, d2, d3) -> (d2)>")
+
+    with scratch() as folder:
+        refused(write(folder, net, y, "require", edit), b"dimension 2", b"channels")
+        x, got, _ = answer(write(folder, net, y, "allow", edit), net)
+    p = {k[-1]: v.astype(np.float64)[:, None] for k, v in net.params.items()}  # by letter; along w
+    (w,) = [v.astype(np.float64) for k, v in net.params.items() if k.endswith("_w")]
+    c = cnn_models.conv(x.astype(np.float64), w, [1, 1], [1, 1], 1, [1, 1])
+    near(got, np.maximum((c - p["m"]) / np.sqrt(p["v"] + cnn_models.EPS) * p["g"] + p["b"], 0))
+
+
+def check_broadcast_scale():
+    net, y = network()
+    (gamma,) = [k for k in net.params if k.endswith("_g")]
+    scale = np.array([1.25], np.float32)
+
+    def edit(text):
+        text = text.replace(f'%{gamma}: tensor<{SIZE}xf32>', f'%{gamma}: tensor<1xf32>')
+        text = text.replace("[#id4, #ch4,", "[#id4, affine_map<(d0, d1, d2, d3) -> (0)>,")
+        head, tail = text.split(f"%{gamma},", 1)
+        return head + f"%{gamma}," + tail.replace(f"tensor<{SIZE}xf32>", "tensor<1xf32>", 1)
+
+    with scratch() as folder:
+        refused(write(folder, net, y, "require", edit, {gamma: scale}), b"tensor<1xf32>", b"each channel")
+        x, got, _ = answer(write(folder, net, y, "allow", edit, {gamma: scale}), net)
+    net.params[gamma] = np.full(SIZE, 1.25, np.float32)
+    near(got, net.answer(y, x))
+
+
+def check_statistics_of_another_length():
+    """64 channels, and a norm made for 128: no index fits both."""
+    net, y = network()
+    (mean,) = [k for k in net.params if k.endswith("_m")]
+
+    def edit(text):
+        text = text.replace(f'%{mean}: tensor<{SIZE}xf32>', f'%{mean}: tensor<{2 * SIZE}xf32>')
+        head, tail = text.split(f"%{mean},", 1)
+        types = tail.split("tensor<16xf32>")
+        return head + f"%{mean}," + "tensor<16xf32>".join(types[:3]) + f"tensor<{2 * SIZE}xf32>" + \
+            "tensor<16xf32>".join(types[3:])
+
+    with scratch() as folder:
+        path = write(folder, net, y, "require", edit)
+        done = run("compile", path + ".yaml", "-o", path + ".ingot")
+        expect(done.returncode not in (0, 70), f"exit {done.returncode}")
+        for word in (str(SIZE).encode(), str(2 * SIZE).encode()):
+            expect(word in done.stderr, f"{word} is not in: {done.stderr.decode()[:600]}")
+
+
+def check_norm_of_what_is_no_parameter():
+    net, y = network()
+    (mean,) = [k for k in net.params if k.endswith("_m")]
+
+    def edit(text):
+        return text.replace(f'%{mean}: tensor<{SIZE}xf32> {{ingot.param = "{mean}"}}', f"%{mean}: tensor<{SIZE}xf32>")
+
+    with scratch() as folder:
+        refused(write(folder, net, y, "require", edit), b"no parameter", b"when the network runs")
+
+
+def check_convolution_with_another_reader():
+    net, _ = network()
+    c = net.conv(net.x, SIZE, 3)
+    y = net.add(net.batch_norm(c), c)
+    with scratch() as folder:
+        refused(write(folder, net, y, "require"), b"other readers")
+
+
+if __name__ == "__main__":
+    main(globals())
