@@ -144,8 +144,10 @@ typedef struct IngotTensor {
     size_t len_bytes;
 } IngotTensor;
 
-// Entries by number, and their arguments and results (data is NULL). An entry that was compiled for
-// several sizes has one number for each, under one name. 0 entries: a language model. Any thread.
+// Entries by number, and their arguments and results. An entry that was compiled for several sizes
+// has one number for each, under one name. 0 entries: a language model. Any thread. The data of a
+// result is NULL; that of an argument is where a call reads it, and lives as long as the model: an
+// argument that is written there and passed as it is, is not copied. Entries share this memory.
 INGOT_API uint32_t ingot_model_num_entries(const IngotModel *model);
 INGOT_API const char *ingot_entry_name(const IngotModel *model, uint32_t entry);
 INGOT_API uint32_t ingot_entry_num_arguments(const IngotModel *model, uint32_t entry);

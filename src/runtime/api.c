@@ -170,7 +170,12 @@ uint32_t ingot_entry_num_results(const IngotModel *model, uint32_t entry) {
 }
 
 IngotTensor ingot_entry_argument(const IngotModel *model, uint32_t entry, uint32_t i) {
-    return port_tensor(model, entry, false, i);
+    IngotTensor tensor = port_tensor(model, entry, false, i);
+    if (!*tensor.name) return tensor;
+    const PlanEntry *e = &model->artifact.entries[entry];
+    tensor.data =
+        executor_io(model->executor).ports + entry_port(e, &model->artifact, false, i)->offset;
+    return tensor;
 }
 
 IngotTensor ingot_entry_result(const IngotModel *model, uint32_t entry, uint32_t i) {

@@ -211,7 +211,8 @@ Status tensor_call(Executor *executor, const char *entry_name, const IngotTensor
         if (given->len_bytes != port->len_bytes)
             return diag_error(sink, DIAG_X0020, place(&call), "@%s: argument %s has %zu bytes",
                               call.entry, given->name, given->len_bytes);
-        if (port->len_bytes) memmove(ports + port->offset, given->data, port->len_bytes);
+        if (port->len_bytes && given->data != ports + port->offset)
+            memmove(ports + port->offset, given->data, port->len_bytes);
     }
     executor_run(executor, &(ExecutorCall){.entry = number, .part = EXECUTOR_ALL});
     for (uint32_t r = 0; r < num_results; r++) {

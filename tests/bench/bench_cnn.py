@@ -53,6 +53,7 @@ class Options(ctypes.Structure):
 def ingot_engine(build, path, threads, x):
     lib = ctypes.CDLL(os.path.join(build, "libingot.so"))
     lib.ingot_error_message.restype = ctypes.c_char_p
+    lib.ingot_entry_argument.restype = Tensor
     model, error = ctypes.c_void_p(), ctypes.c_void_p()
 
     def check(status):
@@ -62,8 +63,8 @@ def ingot_engine(build, path, threads, x):
     options = Options(threads, None)
     check(lib.ingot_model_open(path.encode() + b".ingot", ctypes.byref(options), ctypes.byref(model),
                                ctypes.byref(error)))
-    dims = (ctypes.c_int64 * x.ndim)(*x.shape)
-    argument = Tensor(b"x", b"f32", x.ndim, dims, x.ctypes.data, x.nbytes)
+    argument = lib.ingot_entry_argument(model, ctypes.c_uint32(0), ctypes.c_uint32(0))
+    ctypes.memmove(argument.data, x.ctypes.data, x.nbytes)  # no engine copies the input in a run
     result = Tensor()
 
     def run():
@@ -101,7 +102,8 @@ def openvino_engine(_, path, threads, x):
     settings = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
     request = openvino.Core().compile_model(path + ".onnx", "CPU", settings).create_infer_request()
     feed = {0: nchw(x)}
-    return lambda: request.infer(feed), lambda: nhwc(request.infer(feed)[0])
+    shared = {"share_inputs": True, "share_outputs": True}
+    return lambda: request.infer(feed, **shared), lambda: nhwc(request.infer(feed, **shared)[0])
 
 
 ENGINES = {"ingot": ingot_engine, "onnxruntime": onnxruntime_engine, "openvino": openvino_engine}

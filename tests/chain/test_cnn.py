@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Convolutional networks from module text to machine code: what they answer, what is left of their ops, and
 how parameters that do not fit are refused. The reference is float64 (tests/cnn_models.py, numpy)."""
+import ctypes
 import json
 import os
 import re
@@ -174,6 +175,39 @@ def check_dumps():
             for name in dumps:
                 done = subprocess.run([tool, "--verify-each", os.path.join(folder, name)], capture_output=True)
                 expect(done.returncode == 0, f"{name}: {done.stderr.decode()[:300]}")
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_char_p), ("rank", ctypes.c_uint32),
+                ("dims", ctypes.POINTER(ctypes.c_int64)), ("data", ctypes.c_void_p), ("len_bytes", ctypes.c_size_t)]
+
+
+def check_argument_in_place():
+    """An argument that is written where the model reads it gives what a copied one gives, twice."""
+    need_numpy()
+    try:
+        lib = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(sys.argv[1])), "libingot.so"))
+    except OSError as error:  # one built with a sanitizer needs a host that has it
+        raise Skip(f"libingot.so: {error}") from error
+    lib.ingot_entry_argument.restype = Tensor
+    net, y = cnn_models.single(size=8, channels=16, k=16)
+    x = np.random.default_rng(3).standard_normal(net.x[1]).astype(np.float32)
+    with scratch() as folder:
+        path = compile_net(folder, net, y)
+        want = answer(path, x, 1)
+        model, result = ctypes.c_void_p(), Tensor()
+        expect(lib.ingot_model_open(path.encode() + b".ingot", None, ctypes.byref(model), None) == 0, "not opened")
+        for sign in (1, -1, 1):  # what a call leaves there is what the next one must not see
+            argument = lib.ingot_entry_argument(model, ctypes.c_uint32(0), ctypes.c_uint32(0))
+            expect(argument.data and argument.len_bytes == x.nbytes, "no place for the argument")
+            data = np.ascontiguousarray(x * sign)
+            ctypes.memmove(argument.data, data.ctypes.data, x.nbytes)
+            done = lib.ingot_call(model, None, ctypes.byref(argument), ctypes.c_size_t(1), ctypes.byref(result),
+                                  ctypes.c_size_t(1), None)
+            expect(done == 0, "the call failed")
+            got = np.array((ctypes.c_float * want.size).from_address(result.data)).reshape(want.shape)
+            expect((got == want).all() == (sign == 1), "another answer than that of a copied argument")
+        lib.ingot_model_close(model)
 
 
 def check_parameters_refused():
