@@ -54,7 +54,11 @@ static Status read_candidate(LockReader *r, const DocNode *node, TuningEntry *ou
         TRY(want(r, node, numbers[i].key, &value));
         TRY(doc_get_int(value, numbers[i].key, 1, numbers[i].max, r->sink, numbers[i].out));
     }
-    return STATUS_OK;
+    if (schedule_is_valid(&out->schedule)) return STATUS_OK;
+    return diag_error(
+        r->sink, DIAG_P0071, node->span,
+        "no code has this schedule: lanes are 8 or 16, row_tile x col_tile at most %d",
+        SCHEDULE_MAX_SUMS);
 }
 
 static bool is_key(const char *text) {

@@ -137,16 +137,18 @@ static int64_t read_entry(const IrAttr *dict, const char *name, int64_t max, int
     return entry->kind == IR_ATTR_INT && entry->i >= 1 && entry->i <= max ? entry->i : 0;
 }
 
+bool schedule_is_valid(const Schedule *s) {
+    return (s->lanes == 8 || s->lanes == 16) && s->row_tile > 0 && s->col_tile > 0 &&
+           s->unroll > 0 && s->row_tile * s->col_tile <= SCHEDULE_MAX_SUMS;
+}
+
 bool schedule_from(const IrAttr *dict, Schedule *out_s) {
     Schedule s = {.lanes = read_entry(dict, "lanes", 16, 0),
                   .row_tile = read_entry(dict, "row_tile", SCHEDULE_MAX_SUMS, 0),
                   .col_tile = read_entry(dict, "col_tile", SCHEDULE_MAX_SUMS, 1),
                   .unroll = read_entry(dict, "unroll", 16, 1)};
-    if ((s.lanes != 8 && s.lanes != 16) || s.row_tile == 0 || s.col_tile == 0 || s.unroll == 0 ||
-        s.row_tile * s.col_tile > SCHEDULE_MAX_SUMS)
-        return false;
     *out_s = s;
-    return true;
+    return schedule_is_valid(&s);
 }
 
 bool schedule_read(const IrOp *kernel, Schedule *out_s) {

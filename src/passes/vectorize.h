@@ -20,6 +20,7 @@ enum { SCHEDULE_MAX_SUMS = 32 }; // row_tile * col_tile
 
 void schedule_write(IrModule *m, IrOp *kernel, const Schedule *s);
 bool schedule_read(const IrOp *kernel, Schedule *out_s);
+bool schedule_is_valid(const Schedule *s); // are these numbers that code can be made of?
 bool schedule_from(const IrAttr *dict, Schedule *out_s); // its entries; others are left alone
 
 typedef struct Vectorizer {

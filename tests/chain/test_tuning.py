@@ -103,6 +103,8 @@ def check_faulty_locks():
     refused(re.sub(r'key: "[0-9a-f]*"', 'key: "12"', good, count=1), 3, r"P0071.*16 hex digits")
     refused(good.replace("level: ", "level: x", 1), 3, r"P0071.*CPU level")
     refused(re.sub(r"lanes: \d+", "lanes: 0", good, count=1), 3, r"bad\.yaml:8:\d+: error")
+    refused(re.sub(r"lanes: \d+", "lanes: 15", good, count=1), 3, r"bad\.yaml:8:\d+: error\[P0071\]")
+    refused(re.sub(r"row_tile: \d+, col_tile: \d+", "row_tile: 16, col_tile: 8", good, count=1), 3, "P0071")
     refused(good + good.split("kernels:\n")[1], 3, r"P0071.*second entry")
     # No kernel has 7 rows held for lanes that are no vector's; a list of them is at hand.
     refused(re.sub(r"row_tile: \d+, col_tile: \d+", "row_tile: 31, col_tile: 1", good, count=1), 3, "P0070")
