@@ -31,12 +31,11 @@ static bool is_single_dim(const IrAffineExpr *expr, uint32_t dim) {
     return ir_affine_is_dim(expr, &is) && is == dim;
 }
 
-// expr = stride * outer + dilation * inner
-static bool read_window(const IrAffineExpr *expr, uint32_t outer, uint32_t inner,
-                        int64_t *out_stride, int64_t *out_dilation) {
-    int64_t coeffs[NUM_LOOPS], constant;
-    if (!ir_affine_linear(expr, NUM_LOOPS, coeffs, &constant) || constant != 0) return false;
-    for (uint32_t d = 0; d < NUM_LOOPS; d++)
+bool conv_read_window(const IrAffineExpr *expr, uint32_t num_loops, uint32_t outer, uint32_t inner,
+                      int64_t *out_stride, int64_t *out_dilation) {
+    int64_t coeffs[CONV_MAX_LOOPS], constant;
+    if (!ir_affine_linear(expr, num_loops, coeffs, &constant) || constant != 0) return false;
+    for (uint32_t d = 0; d < num_loops; d++)
         if (d != outer && d != inner && coeffs[d] != 0) return false;
     *out_stride = coeffs[outer];
     *out_dilation = coeffs[inner];
@@ -98,8 +97,8 @@ bool conv_read(IrModule *m, const IrOp *op, ConvShape *out_shape) {
     if (!c.is_blocked && !is_single_dim(x->results[3], L_B) &&
         !read_parts(m, op, x->results[3], &c))
         return false;
-    if (!read_window(x->results[h], L_OH, L_R, &c.stride_h, &c.dilation_h) ||
-        !read_window(x->results[h + 1], L_OW, L_S, &c.stride_w, &c.dilation_w))
+    if (!conv_read_window(x->results[h], NUM_LOOPS, L_OH, L_R, &c.stride_h, &c.dilation_h) ||
+        !conv_read_window(x->results[h + 1], NUM_LOOPS, L_OW, L_S, &c.stride_w, &c.dilation_w))
         return false;
     const int64_t *ws = ir_op_operand(op, 1)->type->shape, *os = ir_op_operand(op, 2)->type->shape;
     c.groups = ws[0], c.blocks = ws[1], c.r = ws[2], c.s = ws[3], c.block = ws[4], c.tile = ws[5];

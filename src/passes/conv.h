@@ -36,6 +36,12 @@ const IrAffineExpr *conv_index(IrModule *m, uint32_t outer, int64_t stride, uint
 const IrAffineExpr *conv_part_index(IrModule *m, uint32_t result, int64_t results, int64_t inputs,
                                     uint32_t input);
 
+enum { CONV_MAX_LOOPS = 9 };
+
+// Is expr = stride * loop outer + dilation * loop inner, both positive, and nothing else?
+bool conv_read_window(const IrAffineExpr *expr, uint32_t num_loops, uint32_t outer, uint32_t inner,
+                      int64_t *out_stride, int64_t *out_dilation);
+
 // Rows of the result that a tile of the kernel covers, the last tile of an image perhaps fewer: two
 // where one alone would leave registers empty and read every weight for few columns.
 int64_t conv_tile_rows(const ConvShape *c);

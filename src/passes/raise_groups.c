@@ -82,17 +82,6 @@ static bool is_sum_of_products(const IrBlock *body) {
            (ir_op_operand(product, 0) == args[1] && ir_op_operand(product, 1) == args[0]);
 }
 
-static bool read_window(const IrAffineExpr *expr, uint32_t outer, uint32_t inner,
-                        int64_t *out_stride, int64_t *out_dilation) {
-    int64_t coeffs[NUM_LOOPS], constant;
-    if (!ir_affine_linear(expr, NUM_LOOPS, coeffs, &constant) || constant != 0) return false;
-    for (uint32_t d = 0; d < NUM_LOOPS; d++)
-        if (d != outer && d != inner && coeffs[d] != 0) return false;
-    *out_stride = coeffs[outer];
-    *out_dilation = coeffs[inner];
-    return *out_stride > 0 && *out_dilation > 0;
-}
-
 // Where the weights hold loops r, s, c, g, f: dimension of each; false if they hold others.
 static bool read_weights(const IrAffineMap *map, uint32_t *out_dims) {
     static const uint32_t loops[] = {L_R, L_S, L_C, L_G, L_F};
@@ -121,8 +110,8 @@ static bool read_generic(IrModule *m, const IrOp *op, GroupedConv *c, uint32_t *
     const IrAffineMap *x = ir_linalg_map(m, op, 0);
     if (x->num_results != 5 || !is_dim(x->results[0], L_N) || !is_dim(x->results[3], L_G) ||
         !is_dim(x->results[4], L_C) ||
-        !read_window(x->results[1], L_OH, L_R, &c->strides[0], &c->dilations[0]) ||
-        !read_window(x->results[2], L_OW, L_S, &c->strides[1], &c->dilations[1]) ||
+        !conv_read_window(x->results[1], NUM_LOOPS, L_OH, L_R, &c->strides[0], &c->dilations[0]) ||
+        !conv_read_window(x->results[2], NUM_LOOPS, L_OW, L_S, &c->strides[1], &c->dilations[1]) ||
         !read_weights(ir_linalg_map(m, op, 1), out_dims) ||
         ir_linalg_map(m, op, 2) != build_dims_map(m, NUM_LOOPS, 5, 0u, 1u, 2u, 3u, 4u))
         return false;

@@ -119,6 +119,22 @@ IrValue *vec_clone_body(Vectorizer *v, IrBlock *body, IrValueMap *map) {
     return vector_of(v, ir_op_operand(ir_block_terminator(body), 0), map);
 }
 
+IrValue *vec_expand_shape(Vectorizer *v, IrValue *memref, const IrType *type,
+                          const IrAttr *const *groups) {
+    IrNamedAttr attrs[] = {{"reassociation", ir_attr_array(v->m, memref->type->rank, groups)},
+                           {"static_output_shape", ir_attr_dense_array(v->m, ir_type_int(v->m, 64),
+                                                                       type->rank, type->shape)}};
+    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_EXPAND_SHAPE,
+                                                         .num_operands = 1,
+                                                         .operands = &memref,
+                                                         .num_results = 1,
+                                                         .result_types = &type,
+                                                         .num_attrs = 2,
+                                                         .attrs = attrs,
+                                                         .segments = {1}}),
+                        0);
+}
+
 // ---- schedules
 
 void schedule_write(IrModule *m, IrOp *kernel, const Schedule *s) {

@@ -42,6 +42,10 @@ IrValue *vec_root(IrValue *memref);
 // Returns the value yielded. NULL, with a diagnostic, if an op is not elementwise.
 IrValue *vec_clone_body(Vectorizer *v, IrBlock *body, IrValueMap *map);
 const IrType *vec_type(Vectorizer *v, const IrType *elem);
+// memref.expand_shape of a static memref to this type: groups[i] lists the dimensions that i
+// becomes.
+IrValue *vec_expand_shape(Vectorizer *v, IrValue *memref, const IrType *type,
+                          const IrAttr *const *groups);
 IrValue *vec_splat(Vectorizer *v, IrValue *scalar); // to v->s.lanes
 Status vec_refuse(Vectorizer *v, const char *what) MUST_USE;
 // The tile range, the last two arguments of a kernel.

@@ -72,18 +72,7 @@ static IrValue *split_channels(Conv *cv, IrValue *memref, int64_t size) {
     const IrType *type = from->has_layout ? ir_type_memref_strided(m, last + 2, shape, from->elem,
                                                                    strides, offset, from->space)
                                           : ir_type_memref(m, last + 2, shape, from->elem);
-    IrNamedAttr attrs[] = {
-        {"reassociation", ir_attr_array(m, from->rank, groups)},
-        {"static_output_shape", ir_attr_dense_array(m, ir_type_int(m, 64), last + 2, shape)}};
-    return ir_op_result(build_op_full(&cv->v->b, &(IrOpSpec){.kind = IR_MEMREF_EXPAND_SHAPE,
-                                                             .num_operands = 1,
-                                                             .operands = &memref,
-                                                             .num_results = 1,
-                                                             .result_types = &type,
-                                                             .num_attrs = 2,
-                                                             .attrs = attrs,
-                                                             .segments = {1}}),
-                        0);
+    return vec_expand_shape(cv->v, memref, type, groups);
 }
 
 // The copy that puts the input into the middle of the zeros in `padded`.

@@ -538,19 +538,7 @@ static IrValue *as_matrix(Vectorizer *v, IrValue *memref, int64_t rows) {
     const IrAttr *dims[] = {ir_attr_i64(v->m, 0), ir_attr_i64(v->m, 1)};
     const IrAttr *group = ir_attr_array(v->m, 2, dims);
     const IrType *type = ir_type_memref(v->m, 2, shape, t->elem);
-    IrNamedAttr attrs[] = {
-        {"reassociation", ir_attr_array(v->m, 1, &group)},
-        {"static_output_shape", ir_attr_dense_array(v->m, ir_type_int(v->m, 64), 2, shape)}};
-    IrValue *flat = join_last_dims(v, memref, 1);
-    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_EXPAND_SHAPE,
-                                                         .num_operands = 1,
-                                                         .operands = &flat,
-                                                         .num_results = 1,
-                                                         .result_types = &type,
-                                                         .num_attrs = 2,
-                                                         .attrs = attrs,
-                                                         .segments = {1}}),
-                        0);
+    return vec_expand_shape(v, join_last_dims(v, memref, 1), type, &group);
 }
 
 // The argument behind reshapes of all of it, as [M, N]; NULL if the operand is a part of one.
