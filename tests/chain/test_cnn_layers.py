@@ -7,17 +7,9 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from support import Skip, expect, main, run_well, scratch
+from support import Skip, expect, main, run_well, scratch, with_numpy
 
-SYSTEM_PYTHON = "/usr/bin/python3"
-try:
-    import numpy as np
-    import cnn_models
-except ImportError:
-    np = None
-    # Debian's numpy belongs to Debian's Python, which need not be the first one in PATH.
-    if os.path.exists(SYSTEM_PYTHON) and not os.path.samefile(SYSTEM_PYTHON, sys.executable):
-        os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv])
+np, cnn_models = with_numpy("numpy", "cnn_models")
 
 EPSILON = 2.0 ** -23
 
