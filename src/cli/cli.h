@@ -56,6 +56,9 @@ Status get_threads(Cli *cli, uint32_t *out_threads) MUST_USE;
 // Replaces this process by the program that has the compiler linked in. Returns only on failure:
 // U0007, STATUS_ENVIRONMENT.
 Status hand_over(Cli *cli, DiagSink *sink) MUST_USE;
+enum { TEMP_FOLDER_CHARS = 256 };
+// Makes a folder ingot-NAME-XXXXXX in $TMPDIR (/tmp). Failure: U0003, out_path empty.
+Status make_temp_folder(Cli *cli, const char *name, char out_path[TEMP_FOLDER_CHARS]) MUST_USE;
 // Puts a finished JSON document on stdout.
 void put_document(StrBuf *text);
 // Bytes with groups of three digits: "4 081 004 544".

@@ -138,16 +138,8 @@ static void on_kept(const IrModule *m, uint32_t num_tried, uint32_t num_kept, vo
 
 // ---------------------------------------------------------------- the verb
 
-static Status make_folder(Cli *cli, char path[32]) {
-    snprintf(path, 32, "/tmp/ingot-reduce-XXXXXX");
-    if (mkdtemp(path)) return STATUS_OK;
-    diag_report(&cli->sink, DIAG_ERROR, DIAG_U0003, (DiagSpan){.file = path},
-                "cannot make a folder for candidates: %s", strerror(errno));
-    return STATUS_IO;
-}
-
 static void remove_folder(const char *path) {
-    char file[64];
+    char file[TEMP_FOLDER_CHARS + 32];
     snprintf(file, sizeof file, "%s/candidate.mlir", path);
     unlink(file);
     rmdir(path);
@@ -188,12 +180,12 @@ Status verb_REDUCE(Cli *cli) {
     uint64_t len;
     TRY(file_read(args->positional[0], MAX_IR_BYTES, &cli->sink, &text, &len));
     IrModule *m = NULL;
-    char folder[32] = {0};
+    char folder[TEMP_FOLDER_CHARS] = {0};
     StrBuf out = {0};
     Status status = ir_parse(text, len, args->positional[0], &cli->sink, &m);
     const IrVerifyOptions verify = {.allow_test_ops = true};
     if (status == STATUS_OK) status = ir_verify(m, &verify, &cli->sink);
-    if (status == STATUS_OK && r.command) status = make_folder(cli, folder);
+    if (status == STATUS_OK && r.command) status = make_temp_folder(cli, "reduce", folder);
     r.folder = folder;
     if (status == STATUS_OK) status = reduce(&r, m, &out);
     if (folder[0]) remove_folder(folder);

@@ -105,6 +105,18 @@ Status get_threads(Cli *cli, uint32_t *out_threads) {
     return STATUS_OK;
 }
 
+Status make_temp_folder(Cli *cli, const char *name, char out_path[TEMP_FOLDER_CHARS]) {
+    const char *base = getenv("TMPDIR");
+    int len = snprintf(out_path, TEMP_FOLDER_CHARS, "%s/ingot-%s-XXXXXX",
+                       base && *base ? base : "/tmp", name);
+    if (len < TEMP_FOLDER_CHARS && mkdtemp(out_path)) return STATUS_OK;
+    diag_report(&cli->sink, DIAG_ERROR, DIAG_U0003,
+                (DiagSpan){.file = arena_strdup(&cli->sink.arena, out_path)},
+                "cannot make a folder for `ingot %s`: %s", name, strerror(errno));
+    out_path[0] = 0;
+    return STATUS_IO;
+}
+
 void put_document(StrBuf *text) {
     output_write(text->data, text->len);
     strbuf_deinit(text);

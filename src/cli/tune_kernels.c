@@ -3,7 +3,6 @@
 // machine that slows down slows all of them, and the least time of each kernel counts.
 #include "cli/tune_kernels.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +18,14 @@
 enum { MAX_VARIANTS = 32, DEFAULT_VARIANTS = 6, DEFAULT_ROUNDS = 5 };
 
 typedef struct Variant {
-    char artifact[288], lock[288];
+    char artifact[TEMP_FOLDER_CHARS + 32], lock[TEMP_FOLDER_CHARS + 32];
     uint64_t *best_ns; // by step
 } Variant;
 
 typedef struct Tuner {
     Cli *cli;
     CompileOptions options; // for every variant, but for the lock and the artifact
-    char folder[256];
+    char folder[TEMP_FOLDER_CHARS];
     Arena arena;
     TuningKernel *kernels;
     size_t num_kernels;
@@ -36,17 +35,6 @@ typedef struct Tuner {
 } Tuner;
 
 // ---- folder
-
-static Status make_folder(Tuner *t) {
-    const char *base = getenv("TMPDIR");
-    int len = snprintf(t->folder, sizeof t->folder, "%s/ingot-tune-XXXXXX",
-                       base && *base ? base : "/tmp");
-    if (len < (int)sizeof t->folder && mkdtemp(t->folder)) return STATUS_OK;
-    diag_report(&t->cli->sink, DIAG_ERROR, DIAG_U0003, (DiagSpan){.file = t->folder},
-                "cannot make a folder for artifacts: %s", strerror(errno));
-    t->folder[0] = 0;
-    return STATUS_IO;
-}
 
 static void remove_folder(Tuner *t) {
     for (size_t i = 0; i < t->num_variants; i++) {
@@ -289,7 +277,7 @@ static Status tune(Tuner *t, const char *lock_path) {
     const char *const inputs[] = {t->options.recipe_path, t->options.model_path, NULL};
     TRY(file_check_output(lock_path, inputs, &t->cli->sink));
     TRY(list_candidates(t, args_count(args, OPT_CANDIDATES, DEFAULT_VARIANTS)));
-    TRY(make_folder(t));
+    TRY(make_temp_folder(t->cli, "tune", t->folder));
     size_t num_variants = 1;
     for (size_t k = 0; k < t->num_kernels; k++)
         num_variants = MAX(num_variants, t->kernels[k].num_candidates);

@@ -142,6 +142,10 @@ def check_usage():
     expect_exit(run("tune", "--probe", "--candidates", "3"), 2)
     expect(read("r.yaml"), "the recipe is still there")
     expect_exit(run("compile", *inputs(), "--dry-run", "--tuning", path_of("none.yaml")), 6)
+    nowhere = os.path.join(KEPT.name, "nowhere")
+    done = run("tune", *inputs(), "-o", path_of("never.yaml"), env={"TMPDIR": nowhere})
+    expect_exit(done, 6)
+    expect(b"[U0003]" in done.stderr and nowhere.encode() in done.stderr, done.stderr)
     left = [name for name in os.listdir(KEPT.name) if name.startswith("ingot-tune")]
     run_well("tune", *inputs(), "-o", path_of("again.yaml"), "--runs", "1", "--candidates", "1",
              env={"TMPDIR": KEPT.name})
