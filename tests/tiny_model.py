@@ -20,15 +20,27 @@ IQ4_LEVELS = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 8
 # its tanh form, else SiLU; whole_norm: all heads normed together; pre_norm false: no norms in front; scaled: embeddings times sqrt(dim); window: every `pattern`th layer sees all and
 # turns by rope_base, the others see the last `window` tokens and turn by 10000; linear: positions are divided
 # by it (not in layers with a window); score_dim: scores are divided by its root, else by that of the head size.
+# tokenizer: the kind its published models have, of TOKENIZERS.
 FAMILIES = {
-    "llama": {},
-    "qwen2": {"halves": True, "bias": True},
-    "qwen3": {"halves": True, "head_norm": True},
-    "olmo2": {"halves": True, "head_norm": True, "whole_norm": True, "pre_norm": False, "post_norm": True,
+    "llama": {"tokenizer": "smollm"},
+    "qwen2": {"tokenizer": "qwen2", "halves": True, "bias": True},
+    "qwen3": {"tokenizer": "qwen2", "halves": True, "head_norm": True},
+    "olmo2": {"tokenizer": "dbrx", "halves": True, "head_norm": True, "whole_norm": True, "pre_norm": False, "post_norm": True,
               "window": 12, "pattern": 4, "is_pattern_listed": True},
-    "gemma": {"halves": True, "gelu": True, "scaled": True},
-    "gemma3": {"halves": True, "head_norm": True, "post_norm": True, "gelu": True, "scaled": True,
+    "gemma": {"tokenizer": "gemma", "halves": True, "gelu": True, "scaled": True},
+    "gemma3": {"tokenizer": "gemma", "halves": True, "head_norm": True, "post_norm": True, "gelu": True, "scaled": True,
                "window": 12, "pattern": 6, "rope_base": 1e6},
+}
+# How each kind cuts SAMPLE, by the published rules: the digits of byte-level vocabularies stand alone or up to
+# three together, line ends go with the signs before them or not; SentencePiece has blanks in its tokens, one
+# in front of the text unless it says otherwise, and single bytes for what it has no token for.
+SAMPLE = "hell 12!\nhe"
+TOKENIZERS = {
+    "smollm": ["hell", "\u0120", "1", "2", "!", "\u010a", "he"],
+    "qwen2": ["hell", "\u0120", "1", "2", "!\u010a", "he"],
+    "dbrx": ["hell", "\u0120", "12", "!\u010a", "he"],
+    "spm": ["\u2581hell", "\u2581", "<0x31>", "<0x32>", "<0x21>", "<0x0A>", "he"],
+    "gemma": ["hell", "\u2581", "<0x31>", "<0x32>", "<0x21>", "<0x0A>", "he"],
 }
 CHAT_TEMPLATE = ("{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + "
                  "message['content'] + '<|im_end|>' + '\n'}}{% endfor %}"
@@ -157,6 +169,8 @@ def value(item):
         return struct.pack("<I", 8) + string(item)
     if isinstance(item[0], str):
         return struct.pack("<IIQ", 9, 8, len(item)) + b"".join(map(string, item))
+    if isinstance(item[0], float):
+        return struct.pack("<IIQ", 9, 6, len(item)) + struct.pack(f"<{len(item)}f", *item)
     if isinstance(item[0], bool):
         return struct.pack("<IIQ", 9, 7, len(item)) + bytes(item)
     return struct.pack("<IIQ", 9, 5, len(item)) + struct.pack(f"<{len(item)}i", *item)
@@ -175,17 +189,45 @@ def byte_letters():
     return [letters[byte] for byte in range(256)]
 
 
+def byte_level_vocabulary(kind):
+    """Tokens, how many of them are no text, metadata."""
+    controls = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    merges = ["h e", "l l", "he ll", "1 2", "! \u010a"]
+    return controls + byte_letters() + [merge.replace(" ", "") for merge in merges], {
+        "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": kind, "tokenizer.ggml.merges": merges,
+        "tokenizer.ggml.add_bos_token": False}
+
+
+def sentence_vocabulary(kind):
+    pieces = ["\u2581hell", "hell", "ll", "he", "\u2581", "h", "e", "l"]
+    tokens = ["<unk>", "<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)] + pieces
+    return tokens, {"tokenizer.ggml.model": "llama", "tokenizer.ggml.add_space_prefix": kind == "spm",
+                    "tokenizer.ggml.add_bos_token": True}
+
+
+def vocabulary(kind, multiple):
+    """Tokens, and the metadata that says what they are."""
+    is_sentence = kind in ("spm", "gemma")
+    tokens, metadata = sentence_vocabulary(kind) if is_sentence else byte_level_vocabulary(kind)
+    types = [3] * 3 + [6 if is_sentence else 1] * 256 + [1] * (len(tokens) - 259)
+    tokens += [f"<pad{i}>" for i in range(-len(tokens) % multiple)]
+    types += [1] * (len(tokens) - len(types))
+    tokens += [f"<unused_{i}>" for i in range(-len(tokens) % 16)]  # of no text
+    types += [5] * (len(tokens) - len(types))
+    if is_sentence:
+        metadata["tokenizer.ggml.scores"] = [-float(i) for i in range(len(tokens))]
+    return tokens, metadata | {
+        "tokenizer.ggml.tokens": tokens, "tokenizer.ggml.token_type": types, "tokenizer.ggml.bos_token_id": 1,
+        "tokenizer.ggml.eos_token_id": 2, "tokenizer.ggml.unknown_token_id": 0,
+        "tokenizer.chat_template": CHAT_TEMPLATE}
+
+
 def make_model(path, layers=2, dim=64, ffn=160, heads=4, kv_heads=2, weights="F32", tied=True, seed=1,
                context=256, head=None, vocab_multiple=1, family="llama", head_dim=None, more_metadata=None, **changes):
     """Writes the file; returns the Reference of the same model. changes: of the family's traits."""
     traits = {**FAMILIES[family], **changes}
     rng = random.Random(seed)
-    controls = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-    tokens = controls + byte_letters() + ["he", "ll", "hell"]
-    tokens += [f"<pad{i}>" for i in range(-len(tokens) % vocab_multiple)]
-    num_named = len(tokens)
-    tokens += [f"<unused_{i}>" for i in range(-len(tokens) % 16)]  # of no text
-    merges = ["h e", "l l", "he ll"]
+    tokens, words = vocabulary(traits["tokenizer"], vocab_multiple)
     head_dim = head_dim or dim // heads
     a = family
     metadata = {
@@ -194,13 +236,7 @@ def make_model(path, layers=2, dim=64, ffn=160, heads=4, kv_heads=2, weights="F3
         f"{a}.feed_forward_length": ffn, f"{a}.attention.head_count": heads,
         f"{a}.attention.head_count_kv": kv_heads, f"{a}.rope.freq_base": traits.get("rope_base", 10000.0),
         f"{a}.attention.layer_norm_rms_epsilon": 1e-5, f"{a}.rope.dimension_count": head_dim,
-        f"{a}.vocab_size": len(tokens), "tokenizer.ggml.model": "gpt2",
-        "tokenizer.ggml.pre": "smollm", "tokenizer.ggml.tokens": tokens,
-        "tokenizer.ggml.token_type": ([3] * len(controls) + [1] * (num_named - len(controls)) +
-                                      [5] * (len(tokens) - num_named)),
-        "tokenizer.ggml.merges": merges, "tokenizer.ggml.bos_token_id": 1,
-        "tokenizer.ggml.eos_token_id": 2, "tokenizer.ggml.unknown_token_id": 0,
-        "tokenizer.ggml.add_bos_token": False, "tokenizer.chat_template": CHAT_TEMPLATE,
+        f"{a}.vocab_size": len(tokens), **words,
     }
     if head_dim * heads != dim:
         metadata.update({f"{a}.attention.key_length": head_dim, f"{a}.attention.value_length": head_dim})

@@ -7,9 +7,9 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from support import ROOT, Skip, expect, main, run, scratch
+from support import ROOT, Skip, expect, main, run, run_well, scratch
 from tiny_compile import RECIPE_TEXT, compile_model, divergence
-from tiny_model import FAMILIES, make_model
+from tiny_model import FAMILIES, SAMPLE, TOKENIZERS, make_model, vocabulary
 
 # The last one is longer than a sliding window and crosses page borders.
 PROMPTS = {"short": [4, 40, 200], "longer": [7, 100, 101, 3, 258, 90, 91, 92, 93, 94, 40, 41],
@@ -49,6 +49,19 @@ def dumps_are_mlir(family):
         return f"{len(names)} dumps"
 
 
+def tokens_are(kind, family):
+    """Of the file and of the artifact."""
+    with scratch() as folder:
+        _, artifact = compile_model(folder, family=family, tokenizer=kind, layers=1, **{
+            key: value for key, value in SHAPES.get(family, {}).items() if key not in ("layers", "pattern")})
+        tokens, _ = vocabulary(kind, 1)
+        want = [tokens.index(piece) for piece in TOKENIZERS[kind]]
+        for path in (artifact, os.path.join(folder, "m.gguf")):
+            got = [int(word) for word in run_well("tokenize", path, stdin=SAMPLE.encode()).split()]
+            expect(got == want, f"{path}: {[tokens[i] for i in got]}")
+        return f"{len(want)} tokens"
+
+
 def family_checks(family):
     # With its own head: one tied to so wide an embedding would only repeat the last token.
     wide = {"dim": 256, "ffn": 256, "heads": 8, "tied": False, "layers": 1}
@@ -62,7 +75,13 @@ def family_checks(family):
         f"check_{family}_q4_k": lambda: answers(family, weights="Q4_K", prompts=short, **wide),
         f"check_{family}_int8": lambda: answers(family, 1e-2, activations="int8", weights="Q4_0"),
         f"check_{family}_dumps": lambda: dumps_are_mlir(family),
+        f"check_{family}_tokens": lambda: tokens_are(FAMILIES[family]["tokenizer"], family),
     }
+
+
+def check_llama_tokens():
+    for kind in TOKENIZERS:
+        tokens_are(kind, "llama")
 
 
 # Where the published pattern of layers and the scaling of positions show.
