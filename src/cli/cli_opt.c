@@ -22,6 +22,14 @@ enum { MAX_ARGUMENTS = 64, MAX_RESULTS = 64, MAX_PARTS = 4096 };
 enum { DEFAULT_MAX_STEPS = 1000000000, MAX_INTERPRETED_BYTES = 1 << 30 };
 enum { MAX_PRINTED_ELEMENTS = 1 << 24 };
 
+// What a call leaves behind.
+enum { NO_ARGUMENT = UINT32_MAX };
+typedef struct Outcome {
+    uint32_t num;
+    const IrInterpValue *values[MAX_RESULTS + MAX_ARGUMENTS];
+    uint32_t arguments[MAX_RESULTS + MAX_ARGUMENTS]; // whose value it is; of a result NO_ARGUMENT
+} Outcome;
+
 static void put_element(StrBuf *out, const IrType *type, uint64_t bits, IrModule *m) {
     if (ir_type_is_float(type)) {
         const IrAttr *value = ir_attr_float_bits(m, bits, type);
@@ -42,11 +50,12 @@ static uint64_t load_element(const IrType *elem, const uint8_t *data, int64_t i)
 }
 
 // "result 0 : tensor<2xf32> = 1 2"
-static void put_result(StrBuf *out, IrModule *m, size_t number, const IrInterpValue *value) {
-    strbuf_printf(out, "result %zu : ", number);
+static void put_value(StrBuf *out, IrModule *m, const char *what, uint32_t number,
+                      const IrInterpValue *value) {
+    strbuf_printf(out, "%s %u : ", what, number);
     ir_print_type(value->type, out);
     strbuf_puts(out, " =");
-    if (ir_type_is_scalar(value->type)) {
+    if (!ir_type_is_shaped(value->type)) {
         strbuf_putc(out, ' ');
         put_element(out, value->type, value->bits, m);
     } else {
@@ -60,9 +69,16 @@ static void put_result(StrBuf *out, IrModule *m, size_t number, const IrInterpVa
     strbuf_putc(out, '\n');
 }
 
-// The argument's value out of a file of the same type and sizes.
-static Status take_input(Cli *cli, const TensorFiles *files, const char *name, const IrType *type,
-                         IrInterpValue *out) {
+static const IrType *with_sizes(IrModule *m, const IrType *type, const int64_t *sizes) {
+    if (!ir_type_is_shaped(type) || ir_type_is_static(type)) return type;
+    return type->kind == IR_TYPE_TENSOR ? ir_type_tensor(m, type->rank, sizes, type->elem)
+                                        : ir_type_memref(m, type->rank, sizes, type->elem);
+}
+
+// The argument's value out of a file of the same element type and, where the argument says them,
+// the same sizes.
+static Status take_input(Cli *cli, IrModule *m, const TensorFiles *files, const char *name,
+                         const IrType *type, IrInterpValue *out) {
     const IngotTensor *given = NULL;
     for (size_t i = 0; i < files->num; i++)
         if (str_equal(files->tensors[i].name ? files->tensors[i].name : name, name))
@@ -70,58 +86,66 @@ static Status take_input(Cli *cli, const TensorFiles *files, const char *name, c
     if (!given) return usage_error(&cli->sink, DIAG_U0005, "--input %s=FILE.npy is missing", name);
     StrBuf is = {0}, wanted = {0};
     const IrType *elem = ir_type_elem(type);
-    bool is_shaped = ir_type_is_shaped(type);
-    for (uint32_t d = 0; is_shaped && d < type->rank; d++)
+    bool is_shaped = ir_type_is_shaped(type), fits = given->rank == (is_shaped ? type->rank : 0);
+    for (uint32_t d = 0; is_shaped && d < type->rank; d++) {
         if (type->shape[d] == IR_DYNAMIC)
             strbuf_puts(&wanted, "?x");
         else
             strbuf_printf(&wanted, "%" PRId64 "x", type->shape[d]);
+        fits = fits && (type->shape[d] == IR_DYNAMIC || type->shape[d] == given->dims[d]);
+    }
+    size_t sizes_len = wanted.len;
     if (elem->kind == IR_TYPE_INDEX)
         strbuf_puts(&wanted, "i64"); // files have no type of their own for it
     else
         ir_print_type(elem, &wanted);
     put_tensor_type(&is, given);
     Status status = STATUS_OK;
-    if (!str_equal(is.data, wanted.data))
+    if (!fits || !str_equal(given->type, wanted.data + sizes_len))
         status = usage_error(&cli->sink, DIAG_U0004, "--input %s holds %s, the argument is %s",
                              name, is.data, wanted.data);
     strbuf_deinit(&is);
     strbuf_deinit(&wanted);
+    if (fits) type = with_sizes(m, type, given->dims);
     *out = (IrInterpValue){.type = type, .data = given->data, .len_bytes = given->len_bytes};
     if (!is_shaped && status == STATUS_OK) out->bits = load_element(elem, given->data, 0);
     return status;
 }
 
-static Status put_results(Cli *cli, IrModule *m, const IrOp *func, IrInterpValue *results,
+// The results, and behind them the memrefs among the arguments: those may have been written.
+static Status put_results(Cli *cli, IrModule *m, const IrOp *func, const Outcome *outcome,
                           StrBuf *out) {
-    IngotTensor tensors[MAX_RESULTS] = {0};
-    StrBuf types[MAX_RESULTS] = {0};
-    uint32_t num = ir_func_type(func)->num_results;
-    for (uint32_t i = 0; i < num; i++) {
-        IrInterpValue *value = &results[i];
-        bool is_shaped = ir_type_is_shaped(value->type);
+    IngotTensor tensors[MAX_RESULTS + MAX_ARGUMENTS] = {0};
+    StrBuf types[MAX_RESULTS + MAX_ARGUMENTS] = {0};
+    for (uint32_t i = 0; i < outcome->num; i++) {
+        const IrInterpValue *value = outcome->values[i];
+        uint32_t argument = outcome->arguments[i];
+        bool is_result = argument == NO_ARGUMENT, is_shaped = ir_type_is_shaped(value->type);
         ir_print_type(ir_type_elem(value->type), &types[i]);
         tensors[i] =
-            (IngotTensor){.name = module_text_result_name(m, func, i),
+            (IngotTensor){.name = is_result ? module_text_result_name(m, func, i)
+                                            : module_text_argument_name(m, func, argument),
                           .type = types[i].data,
                           .rank = is_shaped ? value->type->rank : 0,
                           .dims = is_shaped ? value->type->shape : NULL,
-                          .data = is_shaped ? value->data : (void *)&value->bits,
+                          .data = is_shaped ? value->data : (void *)(uintptr_t)&value->bits,
                           .len_bytes = is_shaped ? value->len_bytes : ir_type_bytes(value->type)};
-        if (!args_has(&cli->args, OPT_RESULT)) put_result(out, m, i, value);
+        if (args_has(&cli->args, OPT_RESULT)) continue;
+        put_value(out, m, is_result ? "result" : "argument", is_result ? i : argument, value);
     }
-    Status status = tensor_files_write(cli, tensors, num);
-    for (uint32_t i = 0; i < num; i++) strbuf_deinit(&types[i]);
+    Status status = tensor_files_write(cli, tensors, outcome->num);
+    for (uint32_t i = 0; i < outcome->num; i++) strbuf_deinit(&types[i]);
     return status;
 }
 
 // Files take any number of elements, standard output does not.
-static Status check_printed(Cli *cli, const IrOp *func, const IrInterpValue *results,
-                            uint32_t num_results) {
+static Status check_printed(Cli *cli, const IrOp *func, const Outcome *outcome) {
     uint64_t num_elements = 0;
-    for (uint32_t i = 0; i < num_results; i++)
-        if (results[i].data)
-            num_elements += results[i].len_bytes / ir_type_bytes(ir_type_elem(results[i].type));
+    for (uint32_t i = 0; i < outcome->num; i++) {
+        const IrInterpValue *value = outcome->values[i];
+        if (value->data)
+            num_elements += value->len_bytes / ir_type_bytes(ir_type_elem(value->type));
+    }
     if (num_elements <= MAX_PRINTED_ELEMENTS || args_has(&cli->args, OPT_RESULT)) return STATUS_OK;
     Status status = diag_error(&cli->sink, DIAG_I0303, ir_loc_span(func->loc),
                                "%s gives %" PRIu64 " elements, too many to be printed",
@@ -135,12 +159,17 @@ static Status interpret_with(Cli *cli, IrModule *m, const IrOp *func, const Tens
                              StrBuf *out) {
     const IrType *type = ir_func_type(func);
     IrInterpValue arguments[MAX_ARGUMENTS] = {0}, results[MAX_RESULTS] = {0};
+    Outcome outcome = {0};
+    for (uint32_t i = 0; i < type->num_results; i++) {
+        outcome.values[outcome.num] = &results[i];
+        outcome.arguments[outcome.num++] = NO_ARGUMENT;
+    }
     for (uint32_t i = 0; i < type->num_inputs; i++) {
-        if (!ir_type_is_scalar(type->inputs[i]) && type->inputs[i]->kind != IR_TYPE_TENSOR)
-            return usage_error(&cli->sink, DIAG_U0004, "argument %u is neither tensor nor scalar",
-                               i);
-        TRY(take_input(cli, files, module_text_argument_name(m, func, i), type->inputs[i],
+        TRY(take_input(cli, m, files, module_text_argument_name(m, func, i), type->inputs[i],
                        &arguments[i]));
+        if (type->inputs[i]->kind != IR_TYPE_MEMREF) continue;
+        outcome.values[outcome.num] = &arguments[i];
+        outcome.arguments[outcome.num++] = i;
     }
     IrInterpOptions options = {
         .print_output = out,
@@ -149,8 +178,8 @@ static Status interpret_with(Cli *cli, IrModule *m, const IrOp *func, const Tens
     };
     TRY(ir_interp_call(m, ir_symbol_name(func), type->num_inputs, arguments, type->num_results,
                        results, &options, &cli->sink));
-    Status status = check_printed(cli, func, results, type->num_results);
-    if (status == STATUS_OK) status = put_results(cli, m, func, results, out);
+    Status status = check_printed(cli, func, &outcome);
+    if (status == STATUS_OK) status = put_results(cli, m, func, &outcome, out);
     for (uint32_t i = 0; i < type->num_results; i++) ir_interp_result_deinit(&results[i]);
     return status;
 }

@@ -170,6 +170,28 @@ static bool bind_view(Interp *in, const IrOp *func, uint32_t i, const IrInterpVa
     return interp_buffer_make_arena(in, func, view->buffer);
 }
 
+// Lanes are words of the frame, packed outside.
+static bool bind_vector(Interp *in, const IrOp *func, uint32_t i, const IrInterpValue *arg,
+                        const IrType *type, uint64_t *words) {
+    uint32_t lanes = interp_lanes(type), bytes = ir_type_bytes(type->elem);
+    if (arg->type != type || arg->len_bytes != (uint64_t)lanes * bytes || !arg->data)
+        return interp_fault(in, func, "argument %u does not fit its type", i);
+    for (uint32_t l = 0; l < lanes; l++)
+        words[l] = interp_load(interp_mem(type->elem), (const uint8_t *)arg->data + l * bytes);
+    return true;
+}
+
+static bool take_vector(Interp *in, const IrOp *func, const IrType *type, const uint64_t *words,
+                        IrInterpValue *out) {
+    uint32_t lanes = interp_lanes(type), bytes = ir_type_bytes(type->elem);
+    uint64_t len = (uint64_t)lanes * bytes;
+    if (!interp_reserve(in, func, len)) return false; // until the call ends
+    *out = (IrInterpValue){.type = type, .len_bytes = len, .data = base_alloc(len + 1, 1)};
+    for (uint32_t l = 0; l < lanes; l++)
+        interp_store(interp_mem(type->elem), (uint8_t *)out->data + l * bytes, words[l]);
+    return true;
+}
+
 static bool bind_args(Interp *in, const InterpFunc *func, size_t num_args,
                       const IrInterpValue *args, uint64_t *frame) {
     const IrBlock *block = ir_func_body(func->op);
@@ -182,13 +204,16 @@ static bool bind_args(Interp *in, const InterpFunc *func, size_t num_args,
         uint32_t slot = func->body->args[i];
         if (interp_is_view(type)) {
             if (!bind_view(in, func->op, i, &args[i], type, frame, slot)) return false;
+        } else if (type->kind == IR_TYPE_VECTOR) {
+            if (!bind_vector(in, func->op, i, &args[i], type, frame + slot)) return false;
         } else if (ir_type_is_float(type)) {
             frame[slot] = interp_zext(args[i].bits, ir_type_bits(type));
         } else if (ir_type_is_scalar(type)) {
             frame[slot] = (uint64_t)interp_sext(args[i].bits, ir_type_bits(type));
         } else {
             return interp_refuse(in, func->op,
-                                 "argument %u is neither scalar nor tensor nor memref", i);
+                                 "argument %u is no number, tensor, memref or vector",
+                                 i);
         }
     }
     return true;
@@ -234,10 +259,12 @@ static bool take_results(Interp *in, const InterpFunc *func, size_t num_results,
             if (!take_view(in, func->op, interp_view(frame, slot), result, &out_results[i])) {
                 return false;
             }
+        } else if (result->kind == IR_TYPE_VECTOR) {
+            if (!take_vector(in, func->op, result, frame + slot, &out_results[i])) return false;
         } else if (ir_type_is_scalar(result)) {
             out_results[i] = (IrInterpValue){.type = result, .bits = frame[slot]};
         } else {
-            return interp_refuse(in, func->op, "result %u is neither scalar nor tensor nor memref",
+            return interp_refuse(in, func->op, "result %u is no number, tensor, memref or vector",
                                  i);
         }
     }

@@ -88,7 +88,7 @@ static Status size_error(Parser *p, const Token *at) {
     return parse_error(p, DIAG_I0011, at, "type with more than 2^48 elements");
 }
 
-// Cuts one dimension "12x" or "?x" off the characters; false at anything else.
+// Cuts one dimension "12x", "12 x" or "?x" off the characters; false at anything else.
 static Status cut_dim(Parser *p, Dims *dims, bool *out_more) {
     Lexer *lexer = &p->lexer;
     lexer_rewind(lexer, &p->tok);
@@ -103,7 +103,9 @@ static Status cut_dim(Parser *p, Dims *dims, bool *out_more) {
             size = size * 10 + (*at - '0');
         }
     }
-    *out_more = at > lexer->at && at < end && *at == 'x';
+    bool is_size = at > lexer->at;
+    while (is_size && at < end && strchr(" \t\r\n", *at) && *at) at++;
+    *out_more = is_size && at < end && *at == 'x';
     if (!*out_more) {
         advance(p);
         return STATUS_OK;
@@ -144,7 +146,8 @@ static Status parse_elem(Parser *p, bool may_be_ptr, const IrType **out_type) {
     TRY(parse_type(p, out_type));
     if (ir_type_is_scalar(*out_type) || (may_be_ptr && (*out_type)->kind == IR_TYPE_PTR))
         return STATUS_OK;
-    return parse_error(p, DIAG_I0013, &at, "elements must be integers, indices or floats");
+    return parse_error(p, DIAG_I0013, &at, "elements of '%.*s' are not used: integers, indices or floats",
+                       (int)at.len, at.text);
 }
 
 // ---------------------------------------------------------------- memref
@@ -408,7 +411,8 @@ Status parse_type(Parser *p, const IrType **out_type) {
     } else if (at_char(p, '(')) {
         status = parse_function(p, out_type);
     } else if (token.kind != TOKEN_WORD) {
-        status = parse_error(p, DIAG_I0001, &token, "expected a type");
+        status = parse_error(p, DIAG_I0001, &token, "expected a type in front of '%.*s'",
+                             (int)MIN(token.len, 40u), token.text);
     } else if (token_is(&token, "tensor") || token_is(&token, "memref") ||
                token_is(&token, "vector")) {
         advance(p);

@@ -267,5 +267,38 @@ def check_calls_that_do_not_fit():
             expect(what in done.stderr.decode(), f"'{what}' is not in: {done.stderr.decode()}")
 
 
+ANY_ARGUMENT = """func.func @main(%a: tensor<?x2xf32>, %m: memref<?xf32>, %v: vector<3xi32>, %k: i64)
+    -> (tensor<?x2xf32>, vector<3xi32>, i64) {
+  %c0 = arith.constant 0 : index
+  %x = tensor.extract %a[%c0, %c0] : tensor<?x2xf32>
+  memref.store %x, %m[%c0] : memref<?xf32>
+  %w = arith.addi %v, %v : vector<3xi32>
+  return %a, %w, %k : tensor<?x2xf32>, vector<3xi32>, i64
+}
+"""
+
+
+def check_the_interpreter_takes_every_kind_of_argument():
+    """Unknown sizes are those of the file, a memref is written where it stands, vectors are their lanes."""
+    with scratch() as folder:
+        at = lambda name: os.path.join(folder, name + ".npy")
+        write_npy(at("a"), "f32", [2, 2], [5, 6, 7, 8])
+        write_npy(at("wide"), "f32", [2, 3], [5, 6, 7, 8, 9, 10])
+        write_npy(at("m"), "f32", [3], [1, 2, 3])
+        write_npy(at("v"), "i32", [3], [1, -2, 3])
+        write_npy(at("k"), "i64", [], [-9])
+        inputs = [option for name in "amvk" for option in ("--input", f"{name}={at(name)}")]
+        run_in = lambda *args: run("opt", "--run", *args, stdin=ANY_ARGUMENT.encode())
+        done = run_in(*inputs)
+        expect(done.stdout.decode().split("\n")[:4] ==
+               ["result 0 : tensor<2x2xf32> = 5 6 7 8", "result 1 : vector<3xi32> = 2 -4 6", "result 2 : i64 = -9",
+                "argument 1 : memref<3xf32> = 5 2 3"], done.stdout + done.stderr)
+        expect_exit(run_in(*inputs, "--result", f"m={at('out')}", "--result", f"result1={at('lanes')}"), 0)
+        expect(list(read_npy(at("out"))[-1]) == [5, 2, 3] and list(read_npy(at("lanes"))[-1]) == [2, -4, 6], "files")
+        done = run_in("--input", f"a={at('wide')}", *inputs[2:])
+        expect_exit(done, 2)
+        expect(b"a holds 2x3xf32, the argument is ?x2xf32" in done.stderr, done.stderr)
+
+
 if __name__ == "__main__":
     main(globals())

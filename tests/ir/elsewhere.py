@@ -87,7 +87,7 @@ def run_arguments(signature, folder):
     """--input options of a printed signature; None if an argument is of no such type."""
     generator, options = random.Random(1), []
     for number, match in enumerate(re.finditer(r"%arg\d+: ([^,{)<]+(?:<[^<>]*(?:<[^<>]*>)?[^<>]*>)?)", signature)):
-        kind = re.match(r"(?:(?:tensor|memref)<((?:[?\d]+x)*)(\w+)>|(\w+))$", match[1].strip())
+        kind = re.match(r"(?:(?:tensor|memref|vector)<((?:[?\d]+x)*)(\w+)>|(\w+))$", match[1].strip())
         elem = kind and (kind[2] or kind[3])
         if elem not in TYPES:
             return None

@@ -10,6 +10,12 @@ func.func @calls(%x: f32) -> f32 {
   return {ingot.tol = "none"} %r#0 : f32
 }
 // -----
+// blanks_between_sizes
+func.func @f(%a: memref<256 x 8 x f32>, %b: tensor< ? x4xi32>, %c: vector<4 x
+  f32>) {
+  return
+}
+// -----
 // names_of_values
 func.func @f(%x: f32, %0: f32) -> f32 {
   %1 = arith.addf %x, %0 : f32
