@@ -146,8 +146,9 @@ static Status parse_elem(Parser *p, bool may_be_ptr, const IrType **out_type) {
     TRY(parse_type(p, out_type));
     if (ir_type_is_scalar(*out_type) || (may_be_ptr && (*out_type)->kind == IR_TYPE_PTR))
         return STATUS_OK;
-    return parse_error(p, DIAG_I0013, &at, "elements of '%.*s' are not used: integers, indices or floats",
-                       (int)at.len, at.text);
+    return parse_error(p, DIAG_I0013, &at,
+                       "elements of '%.*s' are not used: integers, indices or floats", (int)at.len,
+                       at.text);
 }
 
 // ---------------------------------------------------------------- memref
