@@ -62,13 +62,16 @@ bool verify_same_shape(const IrType *a, const IrType *b) {
 
 // ---------------------------------------------------------------- V14: levels and annotations
 
-static bool type_has_tensor(const IrType *type) {
-    if (type->kind == IR_TYPE_TENSOR || type->kind == IR_TYPE_UNRANKED_TENSOR) return true;
+// Level 1 has tensors, those behind it have memrefs.
+static bool type_is_of_other_level(const IrType *type, uint32_t level) {
+    bool is_memref = type->kind == IR_TYPE_MEMREF || type->kind == IR_TYPE_UNRANKED_MEMREF;
+    bool is_tensor = type->kind == IR_TYPE_TENSOR || type->kind == IR_TYPE_UNRANKED_TENSOR;
+    if (level == 1 ? is_memref : is_tensor) return true;
     for (uint32_t i = 0; i < type->num_inputs; i++) {
-        if (type_has_tensor(type->inputs[i])) return true;
+        if (type_is_of_other_level(type->inputs[i], level)) return true;
     }
     for (uint32_t i = 0; i < type->num_results; i++) {
-        if (type_has_tensor(type->results[i])) return true;
+        if (type_is_of_other_level(type->results[i], level)) return true;
     }
     return false;
 }
@@ -118,16 +121,16 @@ static bool check_level(Verifier *v, const IrOp *op) {
     if (!(ir_op_info(op->kind)->levels & 1u << level)) {
         return verify_fail(v, DIAG_I0134, op, "does not exist at level %u", level);
     }
-    if (level == 1) return true;
+    const char *what = level == 1 ? "memref" : "tensor";
     for (uint32_t i = 0; i < op->num_results; i++) {
-        if (type_has_tensor(op->results[i].type)) {
-            return verify_fail(v, DIAG_I0134, op, "has the tensor type '%s' at level %u",
+        if (type_is_of_other_level(op->results[i].type, level)) {
+            return verify_fail(v, DIAG_I0134, op, "has the %s type '%s' at level %u", what,
                                verify_type(v, op->results[i].type), level);
         }
     }
     const IrAttr *type = verify_attr(op, "function_type", IR_ATTR_TYPE);
-    if (type && type_has_tensor(type->type)) {
-        return verify_fail(v, DIAG_I0134, op, "has a tensor in its type at level %u", level);
+    if (type && type_is_of_other_level(type->type, level)) {
+        return verify_fail(v, DIAG_I0134, op, "has a %s in its type at level %u", what, level);
     }
     return true;
 }

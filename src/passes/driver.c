@@ -119,8 +119,20 @@ static Status verify_after(IrModule *m, const PassInfo *info, DiagSink *sink) {
     return status;
 }
 
+// A pass of level 1 is for tensors.
+static Status verify_before(IrModule *m, const PassPipeline *pipeline, DiagSink *sink) {
+    if (!pipeline->num_ids || passes[pipeline->ids[0]].level != 1) return STATUS_OK;
+    size_t errors = sink->num_errors;
+    IrVerifyOptions options = {.level = 1};
+    Status status = ir_verify(m, &options, sink);
+    if (status != STATUS_OK && sink->num_errors > errors)
+        diag_evidence(sink, "pass %s is for modules of level 1", passes[pipeline->ids[0]].name);
+    return status;
+}
+
 Status pass_pipeline_run(IrModule *m, const PassPipeline *pipeline, DiagSink *sink) {
     TRY(pass_annotations_check(m, sink));
+    TRY(verify_before(m, pipeline, sink));
     for (size_t i = 0; i < pipeline->num_ids; i++) {
         PassId id = pipeline->ids[i];
         const PassInfo *info = &passes[id];

@@ -271,6 +271,29 @@ def check_lists():
            "every op is listed under its dialect")
 
 
+MEMREFS = """func.func @main(%x: memref<1x4x4x1xf32>, %w: memref<3x3xf32>, %y: memref<1x2x2x1xf32>) {
+  linalg.pooling_nhwc_max {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+    ins(%x, %w : memref<1x4x4x1xf32>, memref<3x3xf32>) outs(%y : memref<1x2x2x1xf32>)
+  return
+}
+"""
+
+
+def check_passes_of_level_1_refuse_memrefs():
+    """Their ops have no results there, which the passes count on."""
+    for name in ("raise-convolutions", "canonicalize", "merge-equal", "fold-batch-norm"):
+        done = run("opt", f"--pipeline={name}", stdin=MEMREFS.encode())
+        expect_exit(done, 3)
+        expect(b"memref" in done.stderr and name.encode() in done.stderr, done.stderr)
+    with scratch() as folder:
+        path = os.path.join(folder, "m.mlir")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(MEMREFS)
+        done = run("compile", path, "--target=host", "-o", os.path.join(folder, "m.ingot"))
+        expect_exit(done, 3)
+        expect(b"[I0134]" in done.stderr and b"m.mlir:1:" in done.stderr, done.stderr)
+
+
 def check_level_is_held():
     expect_exit(run("opt", "--level=1", stdin=ADD), 0)
     done = run("opt", "--level=3", stdin=ADD)
