@@ -156,8 +156,11 @@ INGOT_API IngotTensor ingot_entry_argument(const IngotModel *model, uint32_t ent
 INGOT_API IngotTensor ingot_entry_result(const IngotModel *model, uint32_t entry, uint32_t i);
 
 // Calls an entry (NULL: the only one) with all its arguments, in any order. out_results: room for
-// the first num_results results; their data belong to the model and live until the next call on it.
-// An argument that is missing, unknown, or of another type or size: X0020, and nothing has run.
+// the first num_results results; their data and dimensions belong to the model and live until the
+// next call on it. An argument that is missing, unknown, or of another type or size: X0020; one
+// whose size varies and lies outside its range: X0021; nothing has run then. Where sizes vary the
+// smallest version that holds them is run, and results have the sizes of the call: an argument is
+// given, and a result stands, without gaps.
 INGOT_API IngotStatus ingot_call(IngotModel *model, const char *entry, const IngotTensor *arguments,
                                  size_t num_arguments, IngotTensor *out_results, size_t num_results,
                                  IngotError **out_error);

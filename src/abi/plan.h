@@ -31,6 +31,7 @@ typedef enum SectionKind {
     SECTION_PLAN,         // PlanHeader and its tables
     SECTION_CODE,         // machine code of one CPU level (tag = CpuLevel)
     SECTION_WEIGHTS,      // packed weights and constants; its checksum is verified on request only
+    SECTION_SIZES,        // PlanSize[]: the sizes of entries that vary; absent if there are none
 } SectionKind;
 
 typedef struct ArtifactHeader {
@@ -117,15 +118,38 @@ typedef struct PlanEntry {
     uint32_t reserved;
 } PlanEntry;
 
-// A tensor that an entry takes or gives.
+typedef enum PlanPortKind {
+    PORT_ARGUMENT,
+    PORT_RESULT,
+    PORT_COUNT, // the run time puts there how many elements are valid where a size has its name
+    NUM_PORT_KINDS
+} PlanPortKind;
+
+// A tensor that an entry takes or gives. A dimension with a name is a bucket of the size of that
+// name: the tensor of a call is as large or smaller there, the rest of the port is padding.
 typedef struct PlanPort {
-    uint32_t name;  // string offset; unique among the arguments, and among the results, of an entry
+    uint32_t name;  // string offset; unique among the ports of a kind of an entry
     uint32_t dtype; // Dtype
-    uint32_t rank, is_result;
+    uint32_t rank, kind;
     uint64_t offset, len_bytes;        // in SPACE_PORTS
     int64_t dims[PLAN_MAX_RANK];       // 0 from rank on
     uint32_t dim_names[PLAN_MAX_RANK]; // string offsets; the empty text for a fixed size
 } PlanPort;
+
+// ---- SECTION_SIZES
+
+enum { PLAN_MAX_SIZES = 8 }; // of an entry
+
+// A size that varies: its name in the ports of all entries called `entry`, and what a call may
+// have. Versions of an entry hold the multiples of step from min on, and max.
+typedef struct PlanSize {
+    uint32_t entry, name; // string offsets
+    uint32_t at;          // string offset: file and line that state the range
+    uint32_t rejects_off_step;
+    int64_t min, max, step;
+} PlanSize;
+
+// ---- of the plan
 
 typedef enum PlanSpace {
     SPACE_WEIGHTS, // offset in SECTION_WEIGHTS

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "abi/plan_size.h"
 #include "cli/compiler_verbs.h"
 #include "cli/disable_cost.h"
 #include "cli/memory_table.h"
+#include "cli/size_use.h"
 #include "compiler/compile.h"
 
 static const char *const phase_names[NUM_COMPILE_PHASES] = {"import", "passes", "weights"};
@@ -84,6 +86,19 @@ static MemoryTable memory_of(const CompileReport *report) {
     return table;
 }
 
+static uint32_t read_sizes(const CompileEntry *entry, SizeUse *out) {
+    for (uint32_t i = 0; i < entry->num_sizes; i++) {
+        const CompileSize *size = &entry->sizes[i];
+        out[i] = (SizeUse){.name = size->name,
+                           .set_by = size->set_by,
+                           .least = plan_size_least(&size->range, size->bucket),
+                           .bucket = size->bucket,
+                           .largest = size->range.max,
+                           .range = size->range};
+    }
+    return entry->num_sizes;
+}
+
 static void put_kernels_json(JsonWriter *json, const CompileReport *report) {
     json_begin_array(json, "entries");
     for (size_t i = 0; i < report->num_entries; i++) {
@@ -92,6 +107,8 @@ static void put_kernels_json(JsonWriter *json, const CompileReport *report) {
         json_put_uint(json, "bucket_tokens", report->entries[i].bucket_tokens);
         json_put_uint(json, "num_steps", report->entries[i].num_steps);
         json_put_uint(json, "num_barriers", report->entries[i].num_barriers);
+        SizeUse sizes[PLAN_MAX_SIZES];
+        size_use_put_json(sizes, read_sizes(&report->entries[i], sizes), json);
         json_end_object(json);
     }
     json_end_array(json);
@@ -157,6 +174,8 @@ static void put_entries(const CompileReport *report, StrBuf *out) {
             put_times(report, e->one_ns, out);
             strbuf_putc(out, ')');
         }
+        SizeUse sizes[PLAN_MAX_SIZES];
+        size_use_put_text(sizes, read_sizes(e, sizes), out);
         strbuf_putc(out, '\n');
     }
 }

@@ -8,6 +8,7 @@
 #include "cli/inspect.h"
 #include "cli/memory_table.h"
 #include "cli/tensor_files.h"
+#include "cli/size_use.h"
 #include "runtime/tensor_call.h"
 
 static uint64_t code_bytes(const Artifact *artifact, uint64_t level, uint64_t kernel) {
@@ -46,21 +47,53 @@ static void put_levels_json(JsonWriter *json, const Artifact *artifact) {
     json_end_array(json);
 }
 
+static bool varies(const Artifact *artifact, const PlanPort *port) {
+    bool any = false;
+    for (uint32_t d = 0; d < port->rank; d++)
+        any |= *artifact_string(artifact, port->dim_names[d]) != 0;
+    return any;
+}
+
 static void put_ports_json(JsonWriter *json, const Artifact *artifact, const PlanEntry *entry,
                            bool is_result) {
+    const PlanPortKind kind = is_result ? PORT_RESULT : PORT_ARGUMENT;
     json_begin_array(json, is_result ? "results" : "arguments");
     for (uint32_t i = 0; i < entry->num_ports; i++) {
         const PlanPort *port = &artifact->ports[entry->first_port + i];
-        if (port->is_result != is_result) continue;
+        if (port->kind != (uint32_t)kind) continue;
         json_begin_object(json, NULL);
         json_put_string(json, "name", artifact_string(artifact, port->name));
         json_put_string(json, "type", dtype_info((Dtype)port->dtype)->name);
         json_begin_array(json, "shape");
         for (uint32_t d = 0; d < port->rank; d++) json_put_int(json, NULL, port->dims[d]);
         json_end_array(json);
+        if (varies(artifact, port)) {
+            json_begin_array(json, "dims");
+            for (uint32_t d = 0; d < port->rank; d++)
+                json_put_string(json, NULL, artifact_string(artifact, port->dim_names[d]));
+            json_end_array(json);
+        }
         json_end_object(json);
     }
     json_end_array(json);
+}
+
+// What each size of an entry is there, at most PLAN_MAX_SIZES.
+static uint32_t read_sizes(const Artifact *artifact, const PlanEntry *entry, SizeUse *out) {
+    uint32_t num = 0;
+    for (uint32_t i = 0; i < artifact->num_sizes; i++) {
+        const PlanSize *size = &artifact->sizes[i];
+        if (size->entry != entry->name) continue;
+        int64_t bucket = artifact_bucket(artifact, entry, size->name);
+        if (bucket < 0) continue;
+        out[num++] = (SizeUse){.name = artifact_string(artifact, size->name),
+                               .set_by = artifact_string(artifact, size->at),
+                               .least = plan_size_least(size, bucket),
+                               .bucket = bucket,
+                               .largest = size->max,
+                               .range = *size};
+    }
+    return num;
 }
 
 static void put_entries_json(JsonWriter *json, const Artifact *artifact) {
@@ -74,6 +107,8 @@ static void put_entries_json(JsonWriter *json, const Artifact *artifact) {
         if (artifact->plan->vocab_size == 0) {
             put_ports_json(json, artifact, entry, false);
             put_ports_json(json, artifact, entry, true);
+            SizeUse sizes[PLAN_MAX_SIZES];
+            size_use_put_json(sizes, read_sizes(artifact, entry, sizes), json);
         }
         json_end_object(json);
     }
@@ -145,10 +180,11 @@ static void put_as_json(const Artifact *artifact, bool is_verified) {
 
 static void put_ports(StrBuf *out, const Artifact *artifact, const PlanEntry *entry,
                       bool is_result) {
+    const PlanPortKind kind = is_result ? PORT_RESULT : PORT_ARGUMENT;
     bool any = false;
     for (uint32_t i = 0; i < entry->num_ports; i++) {
         const PlanPort *port = &artifact->ports[entry->first_port + i];
-        if (port->is_result != is_result) continue;
+        if (port->kind != (uint32_t)kind) continue;
         IngotTensor tensor = tensor_of_port(artifact, port);
         strbuf_printf(out, "%s%s: ", any ? ", " : "", tensor.name);
         put_tensor_type(out, &tensor);
@@ -169,7 +205,10 @@ static void put_entry(StrBuf *out, const Artifact *artifact, uint64_t number) {
     put_ports(out, artifact, entry, false);
     strbuf_puts(out, ") -> (");
     put_ports(out, artifact, entry, true);
-    strbuf_printf(out, "), %u steps\n", entry->num_steps);
+    strbuf_printf(out, "), %u steps", entry->num_steps);
+    SizeUse sizes[PLAN_MAX_SIZES];
+    size_use_put_text(sizes, read_sizes(artifact, entry, sizes), out);
+    strbuf_putc(out, '\n');
 }
 
 static void put_as_text(const Cli *cli, const Artifact *artifact, bool is_verified) {

@@ -463,6 +463,9 @@ static uint32_t list_sections(Compilation *c, Section *sections, uint32_t *out_p
         n = add_section(sections, n, SECTION_TEMPLATE, 0, template_text.data, template_text.len);
     *out_plan = n;
     n = add_section(sections, n, SECTION_PLAN, 0, NULL, plan_tables_layout(&c->plan.tables));
+    if (c->plan.num_sizes)
+        n = add_section(sections, n, SECTION_SIZES, 0, c->plan.sizes,
+                        c->plan.num_sizes * sizeof *c->plan.sizes);
     *out_first_code = n;
     for (uint32_t i = 0; i < c->num_levels; i++)
         n = add_section(sections, n, SECTION_CODE, c->levels[i], c->code[i].bytes,
@@ -610,6 +613,32 @@ static Status write_artifact(Compilation *c, const Section *sections, uint32_t n
 
 // ---- the report
 
+// The bucket of a size in the arguments of an entry; 0: no argument has it.
+static int64_t bucket_of(const PlanTables *t, const PlanEntry *entry, uint32_t name) {
+    for (uint32_t i = 0; i < entry->num_ports; i++) {
+        const PlanPort *port = &t->ports[entry->first_port + i];
+        for (uint32_t d = 0; port->kind == PORT_ARGUMENT && d < port->rank; d++)
+            if (port->dim_names[d] == name) return port->dims[d];
+    }
+    return 0;
+}
+
+static void report_sizes(Compilation *c, const PlanEntry *entry, CompileEntry *into) {
+    CompileSize *sizes = ARENA_ARRAY(&c->report->arena, CompileSize, PLAN_MAX_SIZES);
+    into->sizes = sizes;
+    for (size_t i = 0; i < c->plan.num_sizes; i++) {
+        const PlanSize *size = &c->plan.sizes[i];
+        int64_t bucket = bucket_of(&c->plan.tables, entry, size->name);
+        if (size->entry != entry->name || !bucket || into->num_sizes == PLAN_MAX_SIZES) continue;
+        const char *strings = c->plan.strings.data;
+        sizes[into->num_sizes++] =
+            (CompileSize){.name = arena_strdup(&c->report->arena, strings + size->name),
+                          .set_by = arena_strdup(&c->report->arena, strings + size->at),
+                          .bucket = bucket,
+                          .range = *size};
+    }
+}
+
 static void fill_report(Compilation *c) {
     CompileReport *r = c->report;
     const PlanTables *t = &c->plan.tables;
@@ -630,6 +659,7 @@ static void fill_report(Compilation *c) {
         into->bucket_tokens = entry->bucket_tokens;
         into->num_steps = entry->num_steps;
         into->num_barriers = barriers;
+        report_sizes(c, entry, into);
     }
     memcpy(r->levels, c->levels, sizeof r->levels);
     r->num_levels = c->num_levels;

@@ -3,6 +3,7 @@
 #define INGOT_COMPILER_COMPILE_H
 
 #include "abi/cpu.h"
+#include "abi/plan.h"
 #include "base/diag.h"
 #include "compiler/explain.h"
 #include "ir/ir.h"
@@ -58,8 +59,17 @@ typedef struct CompilePart {
     bool is_outside;
 } CompilePart;
 
+// A size of an entry that varies, in one of its versions.
+typedef struct CompileSize {
+    const char *name, *set_by;
+    int64_t bucket;
+    PlanSize range;
+} CompileSize;
+
 typedef struct CompileEntry {
     const char *name;
+    const CompileSize *sizes;
+    uint32_t num_sizes;
     uint32_t bucket_tokens, num_steps, num_barriers;
     double one_ns[2], all_ns[2]; // predicted: at an empty and a full context, 1 and all threads
 } CompileEntry;

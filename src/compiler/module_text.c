@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "compiler/module_ranges.h"
 #include "compiler/pipeline.h"
 #include "ir/parse.h"
 #include "ir/print.h"
@@ -44,50 +45,18 @@ static Status check_name(const IrOp *func, const IrAttr *name, DiagSink *sink) {
     return status;
 }
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-// Sorts the names.
-static Status check_distinct(const IrOp *func, const char **names, uint32_t num, const char *kind,
-                             DiagSink *sink) {
-    array_sort(names, num, sizeof *names, by_name);
-    for (uint32_t i = 1; i < num; i++)
-        if (str_equal(names[i], names[i - 1]))
-            return diag_error(sink, DIAG_P0011, ir_loc_span(func->loc), "@%s: two %s are called %s",
-                              ir_symbol_name(func), kind, names[i]);
-    return STATUS_OK;
-}
-
 static Status name_arguments(IrModule *m, IrOp *func, DiagSink *sink) {
-    uint32_t num = ir_func_body(func)->num_args;
-    const IrAttr **dicts = ir_func_arg_dicts(m, func);
-    const char **names = ARENA_ARRAY(&m->arena, const char *, num + 1);
-    for (uint32_t i = 0; i < num; i++) {
-        const IrAttr *name = ir_attr_dict_find(dicts[i], "ingot.name");
-        if (name) TRY(check_name(func, name, sink));
-        names[i] = name_of(m, name, "arg", i);
-        dicts[i] = ir_attr_dict_with(m, dicts[i], "ingot.name", ir_attr_string(m, names[i]));
-    }
-    ir_func_set_arg_dicts(m, func, dicts);
-    return check_distinct(func, names, num, "arguments", sink);
-}
-
-// Code is made for sizes that are known. (A language model's token count is split into buckets.)
-static Status check_sizes(IrModule *m, const IrOp *func, DiagSink *sink) {
     IrBlock *body = ir_func_body(func);
     for (uint32_t i = 0; i < body->num_args; i++) {
-        const IrType *type = body->args[i]->type;
-        if (!ir_type_is_shaped(type) || ir_type_is_static(type)) continue;
-        uint32_t d = 0;
-        while (type->shape[d] != IR_DYNAMIC) d++;
-        Status status = diag_error(sink, DIAG_P0004, ir_loc_span(func->loc),
-                                   "@%s: nothing bounds dimension %u of argument %s",
-                                   ir_symbol_name(func), d, module_text_argument_name(m, func, i));
-        diag_evidence(sink, "unknown is not the same as any, and ranges {min, max, step} are "
-                            "compiled for the tokens of a language model only");
-        diag_write(sink, "a number for the '?'; for several sizes one function each");
-        return status;
+        const IrAttr *name = ir_func_arg_attr(func, i, "ingot.name");
+        if (name) TRY(check_name(func, name, sink));
+        name = ir_attr_string(m, module_text_argument_name(m, func, i));
+        ir_func_set_arg_attr(m, func, i, "ingot.name", name);
+        for (uint32_t j = 0; j < i; j++)
+            if (ir_func_arg_attr(func, j, "ingot.name") == name)
+                return diag_error(sink, DIAG_P0011, ir_loc_span(func->loc),
+                                  "@%s: two arguments are called %s", ir_symbol_name(func),
+                                  name->str);
     }
     return STATUS_OK;
 }
@@ -95,20 +64,31 @@ static Status check_sizes(IrModule *m, const IrOp *func, DiagSink *sink) {
 static Status name_results(IrModule *m, IrOp *func, DiagSink *sink) {
     uint32_t num = ir_func_type(func)->num_results;
     const IrAttr *old = ir_op_attr(func, "res_attrs");
-    const IrAttr **dicts = ARENA_ARRAY(&m->arena, const IrAttr *, num + 1);
-    const char **names = ARENA_ARRAY(&m->arena, const char *, num + 1);
+    const IrAttr **dicts = ARENA_ARRAY(&m->arena, const IrAttr *, num);
     for (uint32_t i = 0; i < num; i++) {
-        dicts[i] = old ? old->elems[i] : ir_attr_dict(m, 0, NULL);
-        const IrAttr *name = ir_attr_dict_find(dicts[i], "ingot.name");
-        if (name) TRY(check_name(func, name, sink));
-        names[i] = name_of(m, name, "result", i);
-        dicts[i] = ir_attr_dict_with(m, dicts[i], "ingot.name", ir_attr_string(m, names[i]));
+        const IrAttr *dict = old ? old->elems[i] : ir_attr_dict(m, 0, NULL);
+        const IrAttr *name = ir_attr_dict_find(dict, "ingot.name");
+        if (!name) {
+            size_t n = dict->num_entries;
+            IrNamedAttr *entries = ARENA_ARRAY(&m->arena, IrNamedAttr, n + 1);
+            for (size_t e = 0; e < n; e++) entries[e] = dict->entries[e];
+            name = ir_attr_string(m, module_text_result_name(m, func, i));
+            entries[n] = (IrNamedAttr){ir_intern(m, "ingot.name"), name};
+            dict = ir_attr_dict(m, n + 1, entries);
+        }
+        TRY(check_name(func, name, sink));
+        dicts[i] = dict;
+        for (uint32_t j = 0; j < i; j++)
+            if (ir_attr_dict_find(dicts[j], "ingot.name") == name)
+                return diag_error(sink, DIAG_P0011, ir_loc_span(func->loc),
+                                  "@%s: two results are called %s", ir_symbol_name(func),
+                                  name->str);
     }
     if (num) ir_op_set_attr(m, func, "res_attrs", ir_attr_array(m, num, dicts));
-    return check_distinct(func, names, num, "results", sink);
+    return STATUS_OK;
 }
 
-static Status prepare(IrModule *m, const char *path, DiagSink *sink) {
+static Status prepare(IrModule *m, const char *path, const Recipe *recipe, DiagSink *sink) {
     IrVerifyOptions level_1 = {.level = 1};
     TRY(ir_verify(m, &level_1, sink));
     if (ir_op_attr(m->op, "ingot.config")) {
@@ -122,11 +102,11 @@ static Status prepare(IrModule *m, const char *path, DiagSink *sink) {
     FOR_EACH_OP(op, ir_module_body(m)) {
         if (!is_entry(op)) continue;
         TRY(name_arguments(m, op, sink));
-        TRY(check_sizes(m, op, sink));
+        TRY(module_ranges_bind(m, op, recipe, sink));
         TRY(name_results(m, op, sink));
         num_entries++;
     }
-    if (num_entries) return STATUS_OK;
+    if (num_entries) return recipe ? module_ranges_check_recipe(m, recipe, sink) : STATUS_OK;
     Status status = diag_error(sink, DIAG_P0007, (DiagSpan){.file = path},
                                "the module has no public function with a body");
     diag_write(sink, "func.func @main(...) { ... }");
@@ -134,12 +114,12 @@ static Status prepare(IrModule *m, const char *path, DiagSink *sink) {
 }
 
 // text and path must stay valid as long as the sink: locations and diagnostics quote them.
-static Status parse(const char *text, size_t len, const char *path, DiagSink *sink,
-                    IrModule **out_module) {
+static Status parse(const char *text, size_t len, const char *path, const Recipe *recipe,
+                    DiagSink *sink, IrModule **out_module) {
     IrModule *m;
     IrParseOptions options = {.keeps_argument_names = true};
     TRY(ir_parse_with(text, len, path, &options, sink, &m));
-    Status status = prepare(m, path, sink);
+    Status status = prepare(m, path, recipe, sink);
     if (status == STATUS_OK)
         *out_module = m;
     else
@@ -147,14 +127,18 @@ static Status parse(const char *text, size_t len, const char *path, DiagSink *si
     return status;
 }
 
-Status module_text_load(const char *path, DiagSink *sink, IrModule **out_module) {
+static Status load(const char *path, const Recipe *recipe, DiagSink *sink, IrModule **out_module) {
     enum { MAX_TEXT_BYTES = 256 << 20 };
     char *text;
     uint64_t len;
     TRY(file_read(path, MAX_TEXT_BYTES, sink, &text, &len));
     char *kept = arena_strndup(&sink->arena, text, len);
     free(text);
-    return parse(kept, len, path, sink, out_module);
+    return parse(kept, len, path, recipe, sink, out_module);
+}
+
+Status module_text_load(const char *path, DiagSink *sink, IrModule **out_module) {
+    return load(path, NULL, sink, out_module);
 }
 
 // ---- of a recipe
@@ -173,7 +157,7 @@ static Status parse_inline(const Recipe *recipe, DiagSink *sink, IrModule **out_
     const char *kept = arena_strndup(&sink->arena, text.data, text.len);
     size_t len = text.len;
     strbuf_deinit(&text);
-    return parse(kept, len, arena_strdup(&sink->arena, path), sink, out_module);
+    return parse(kept, len, arena_strdup(&sink->arena, path), recipe, sink, out_module);
 }
 
 // Rules with their lines, under the recipe's name alone: equal recipes, equal modules.
@@ -194,7 +178,7 @@ static void set_rules(IrModule *m, const Recipe *recipe) {
 
 Status module_text_of_recipe(const Recipe *recipe, DiagSink *sink, IrModule **out_module) {
     IrModule *m = NULL;
-    TRY(recipe->subgraph_path ? module_text_load(recipe->subgraph_path, sink, &m)
+    TRY(recipe->subgraph_path ? load(recipe->subgraph_path, recipe, sink, &m)
                               : parse_inline(recipe, sink, &m));
     set_rules(m, recipe);
     pipeline_set_config(m, "threads", recipe->target.threads);

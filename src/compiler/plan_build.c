@@ -9,6 +9,7 @@
 #include "abi/plan_size.h"
 #include "ir/print.h"
 #include "passes/primitive.h"
+#include "passes/sizes.h"
 
 #define PUSH(array, count, capacity, value)                                                        \
     do {                                                                                           \
@@ -36,7 +37,10 @@ typedef struct Reader {
     size_t num_scalars, scalars_capacity;
     PlanPort *ports;
     size_t num_ports, ports_capacity;
+    PlanSize *sizes;
+    size_t num_sizes, sizes_capacity;
     uint32_t first_port; // of the entry at hand
+    SizeRanges ranges;
     uint64_t kv_bytes, arena_bytes, ports_bytes;
 } Reader;
 
@@ -355,10 +359,42 @@ static Status refuse_port(Reader *r, uint32_t arg, const char *what) {
                       ir_symbol_name(r->entry), arg, what);
 }
 
+// The names of the dimensions of an argument, and the bytes it has in the entry's largest version:
+// its versions have their ports at the same places.
+static Status name_dims(Reader *r, uint32_t arg, PlanPort *port, uint64_t *out_most_bytes) {
+    const IrAttr *dims = ir_func_arg_attr(r->entry, arg, "ingot.dims");
+    uint64_t most = dtype_info((Dtype)port->dtype)->bytes;
+    if (dims && (dims->kind != IR_ATTR_ARRAY || dims->num_elems != port->rank))
+        return refuse_port(r, arg, "has other dimensions than ingot.dims says");
+    for (uint32_t d = 0; d < port->rank; d++) {
+        int64_t largest = port->dims[d];
+        if (dims && dims->elems[d]->kind != IR_ATTR_STRING)
+            return refuse_port(r, arg, "has dimensions without names");
+        for (uint32_t i = 0; dims && i < r->ranges.num; i++)
+            if (str_equal(r->ranges.of[i].name, dims->elems[d]->str)) {
+                port->dim_names[d] = plan_build_string(r->build, dims->elems[d]->str);
+                largest = r->ranges.of[i].max;
+            }
+        if (!size_mul(most, (uint64_t)largest, &most))
+            return refuse_port(r, arg, "is too large in the largest version");
+    }
+    *out_most_bytes = most;
+    return STATUS_OK;
+}
+
+static const char *port_name(const Reader *r, uint32_t arg, PlanPortKind *out_kind) {
+    const IrAttr *count = ir_func_arg_attr(r->entry, arg, "ingot.count");
+    const IrAttr *name = count ? count : ir_func_arg_attr(r->entry, arg, "ingot.name");
+    *out_kind = count                                             ? PORT_COUNT
+                : ir_func_arg_attr(r->entry, arg, "ingot.result") ? PORT_RESULT
+                                                                  : PORT_ARGUMENT;
+    return name && name->kind == IR_ATTR_STRING ? name->str : NULL;
+}
+
 // Gives the ports of the entry their places, one after another.
 static Status read_ports(Reader *r, PlanEntry *e) {
     IrBlock *body = ir_func_body(r->entry);
-    uint64_t end = 0;
+    uint64_t end = 0, most_bytes;
     for (uint32_t i = 0; i < body->num_args; i++) {
         const IrType *type = body->args[i]->type;
         if (ir_func_arg_attr(r->entry, i, "ingot.arena"))
@@ -373,16 +409,20 @@ static Status read_ports(Reader *r, PlanEntry *e) {
         bool is_known = dtype_find(elem.data, &dtype);
         strbuf_deinit(&elem);
         if (!is_known) return refuse_port(r, i, "has an element type that no file can hold");
-        const IrAttr *name = ir_func_arg_attr(r->entry, i, "ingot.name");
+        PlanPortKind kind;
+        const char *name = port_name(r, i, &kind);
         if (!name) return refuse_port(r, i, "has no name (ingot.name)");
-        PlanPort port = {.name = plan_build_string(r->build, name->str),
+        if (kind == PORT_COUNT && (type->rank != 0 || type->elem->kind != IR_TYPE_INDEX))
+            return refuse_port(r, i, "counts elements and is no index");
+        PlanPort port = {.name = plan_build_string(r->build, name),
                          .dtype = dtype,
                          .rank = type->rank,
-                         .is_result = ir_func_arg_attr(r->entry, i, "ingot.result") != NULL,
+                         .kind = kind,
                          .offset = end,
                          .len_bytes = type_bytes(type)};
         if (type->rank) memcpy(port.dims, type->shape, type->rank * sizeof *type->shape);
-        end = align_up(end + port.len_bytes, PLAN_BUFFER_ALIGN_BYTES);
+        TRY(name_dims(r, i, &port, &most_bytes));
+        end = align_up(end + MAX(most_bytes, port.len_bytes), PLAN_BUFFER_ALIGN_BYTES);
         PUSH(r->ports, r->num_ports, r->ports_capacity, port);
         e->num_ports++;
     }
@@ -390,14 +430,36 @@ static Status read_ports(Reader *r, PlanEntry *e) {
     return STATUS_OK;
 }
 
+// The sizes of an entry, once for all its versions.
+static void read_sizes(Reader *r, const PlanEntry *e) {
+    for (size_t i = 0; i < r->num_sizes; i++)
+        if (r->sizes[i].entry == e->name) return;
+    for (uint32_t i = 0; i < r->ranges.num; i++) {
+        const SizeRange *range = &r->ranges.of[i];
+        PlanSize size = {.entry = e->name,
+                         .name = plan_build_string(r->build, range->name),
+                         .at = plan_build_string(r->build, range->at),
+                         .rejects_off_step = range->rejects_off_step,
+                         .min = range->min,
+                         .max = range->max,
+                         .step = range->step};
+        PUSH(r->sizes, r->num_sizes, r->sizes_capacity, size);
+    }
+}
+
 static Status read_general_entry(Reader *r) {
     r->first_port = (uint32_t)r->num_ports;
+    const IrAttr *name = ir_op_attr(r->entry, "ingot.entry");
+    const char *called =
+        name && name->kind == IR_ATTR_STRING ? name->str : ir_symbol_name(r->entry);
     PlanEntry e = {.first_step = (uint32_t)r->num_steps,
                    .first_port = r->first_port,
-                   .name = plan_build_string(r->build, ir_symbol_name(r->entry))};
+                   .name = plan_build_string(r->build, called)};
+    TRY(size_ranges_read(r->entry, r->sink, &r->ranges));
     TRY(read_ports(r, &e));
     TRY(read_steps(r, &e));
     if (e.num_steps == 0) return refuse(r, r->entry, "nothing to compute");
+    read_sizes(r, &e);
     PUSH(r->entries, r->num_entries, r->entries_capacity, e);
     return STATUS_OK;
 }
@@ -451,6 +513,8 @@ static void keep_tables(Reader *r) {
     KEEP(buffers, r->buffers, r->num_buffers);
     KEEP(scalars, r->scalars, r->num_scalars);
     KEEP(ports, r->ports, r->num_ports);
+    build->sizes = arena_memdup(&build->arena, r->sizes, r->num_sizes, sizeof *r->sizes);
+    build->num_sizes = r->num_sizes;
     build->kernel_names = arena_memdup(&build->arena, r->names, r->num_kernels, sizeof *r->names);
     build->kernel_kinds = arena_memdup(&build->arena, r->kinds, r->num_kernels, sizeof *r->kinds);
     build->kernel_scratch_bytes = ARENA_ARRAY(&build->arena, uint64_t, r->num_kernels);
@@ -511,6 +575,7 @@ Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *conf
     free(r.buffers);
     free(r.scalars);
     free(r.ports);
+    free(r.sizes);
     if (status != STATUS_OK) {
         plan_build_deinit(&build);
         return status;

@@ -14,6 +14,8 @@ typedef struct PlanBuild {
     PlanTables tables;         // levels and kernel_code are filled by the caller
     const char **kernel_names; // by kernel number; symbols of the module
     const char **kernel_kinds;
+    PlanSize *sizes; // SECTION_SIZES
+    size_t num_sizes;
     uint64_t *kernel_scratch_bytes; // what a worker keeps of its intermediates
 } PlanBuild;
 

@@ -57,11 +57,14 @@ static void make_arguments(Bufferizer *bz, uint32_t *out_num_new) {
         const IrType *type = sig->result_types[i];
         if (type->kind != IR_TYPE_TENSOR || sig->tied_arg[i] >= 0) continue;
         IrValue *arg = ir_block_add_arg(m, body, buf_memref_type(m, type));
-        IrNamedAttr entries[2] = {{ir_intern(m, "ingot.result"), ir_attr_i64(m, i)}};
-        const IrAttr *name =
-            old_results ? ir_attr_dict_find(old_results->elems[i], "ingot.name") : NULL;
-        if (name) entries[1] = (IrNamedAttr){ir_intern(m, "ingot.name"), name};
-        dicts[num++] = ir_attr_dict(m, name ? 2 : 1, entries);
+        static const char *const kept[] = {"ingot.name", "ingot.dims"};
+        IrNamedAttr entries[3] = {{ir_intern(m, "ingot.result"), ir_attr_i64(m, i)}};
+        size_t num_entries = 1;
+        for (size_t k = 0; old_results && k < ARRAY_LEN(kept); k++) {
+            const IrAttr *attr = ir_attr_dict_find(old_results->elems[i], kept[k]);
+            if (attr) entries[num_entries++] = (IrNamedAttr){ir_intern(m, kept[k]), attr};
+        }
+        dicts[num++] = ir_attr_dict(m, num_entries, entries);
         bz->result_dest[i] = (Buf){.memref = arg,
                                    .root = buf_new_root(bz, true, arg->type),
                                    .is_all = true,
@@ -590,6 +593,10 @@ static Status bufferize_function(Bufferizer *bz, const BufSignature *sig) {
     if (func->regions[0].first != func->regions[0].last)
         return diag_error(bz->sink, DIAG_P0005, ir_loc_span(func->loc),
                           "bufferize: @%s has more than one block", ir_symbol_name(func));
+    bz->num_bufs = m->num_values;
+    bz->bufs = base_alloc(bz->num_bufs, sizeof *bz->bufs);
+    bz->num_order = m->num_ops;
+    bz->order = base_alloc(bz->num_order, sizeof *bz->order);
     bz->num_roots = 0;
     bz->result_dest = ARENA_ARRAY(&bz->scratch, Buf, sig->num_results);
     ir_value_map_init(&bz->map);
@@ -604,6 +611,8 @@ static Status bufferize_function(Bufferizer *bz, const BufSignature *sig) {
         ir_func_update_type(m, func);
     }
     ir_value_map_deinit(&bz->map);
+    free(bz->bufs);
+    free(bz->order);
     return status;
 }
 
@@ -616,12 +625,6 @@ Status pass_bufferize(IrModule *m, DiagSink *sink) {
             buf_inline_producers(m, op);
     }
     arena_init(&bz.scratch);
-    // Indices are the module's: one table serves all functions, each of which rewrites itself
-    // alone.
-    bz.num_bufs = m->num_values;
-    bz.bufs = base_alloc((size_t)bz.num_bufs + 1, sizeof *bz.bufs);
-    bz.num_order = m->num_ops;
-    bz.order = base_alloc((size_t)bz.num_order + 1, sizeof *bz.order);
     uint32_t num_funcs = 0;
     FOR_EACH_OP(op, ir_module_body(m)) num_funcs += op->kind == IR_FUNC_FUNC && ir_func_body(op);
     bz.signatures = ARENA_ARRAY(&bz.scratch, BufSignature, num_funcs);
@@ -640,8 +643,6 @@ Status pass_bufferize(IrModule *m, DiagSink *sink) {
     ir_op_set_attr(m, m->op, "ingot.level", ir_attr_i64(m, 2));
 done:
     free(bz.roots);
-    free(bz.bufs);
-    free(bz.order);
     arena_deinit(&bz.scratch);
     return status;
 }

@@ -4,8 +4,13 @@
 //   func.func @forward(%ids: tensor<?xi32>)
 //   -> func.func @forward(%ids: tensor<?xi32> {ingot.range = [1, 512]})
 //
+// In a module compiled from text the sizes of an entry have names with ranges (sizes.h). Its calls
+// are replaced by what they call, and every size in it is proven to be one of them.
+//
 // Needs: bound.  Keeps: all.  Exact: nothing is computed.
+#include "passes/entry.h"
 #include "passes/pass.h"
+#include "passes/sizes.h"
 
 typedef struct Check {
     DiagSink *sink;
@@ -33,13 +38,41 @@ static void check_op(IrOp *op, void *ctx) {
     for (uint32_t i = 0; i < block->num_args; i++) check_type(ctx, block->args[i]->type, op->loc);
 }
 
+static bool has_named_sizes(const IrModule *m, const IrOp *func) {
+    return entry_takes_tensors(m, func) && sizes_are_unknown(func);
+}
+
+static Status prove_entry(IrModule *m, IrOp *func, DiagSink *sink) {
+    SizeRanges ranges;
+    Sizes sizes;
+    TRY(size_ranges_read(func, sink, &ranges));
+    Status status = sizes_prove(m, func, &ranges, sink, &sizes);
+    sizes_deinit(&sizes);
+    return status;
+}
+
+static Status prove_entries(IrModule *m, DiagSink *sink) {
+    bool any = false;
+    FOR_EACH_OP(func, ir_module_body(m)) any |= has_named_sizes(m, func);
+    if (any) TRY(pass_inline_functions(m, sink));
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        Check check = {sink, STATUS_OK};
+        if (has_named_sizes(m, func))
+            TRY(prove_entry(m, func, sink));
+        else
+            ir_walk(func, check_op, &check);
+        TRY(check.status);
+    }
+    return STATUS_OK;
+}
+
 Status pass_refine_shapes(IrModule *m, DiagSink *sink) {
     PassConfig config;
     TRY(pass_config_read(m, sink, &config));
+    if (config.num_buckets == 0) return prove_entries(m, sink);
     Check check = {sink, STATUS_OK};
     ir_walk(m->op, check_op, &check);
     TRY(check.status);
-    if (config.num_buckets == 0) return STATUS_OK;
     const IrAttr *range[] = {ir_attr_i64(m, 1),
                              ir_attr_i64(m, config.buckets[config.num_buckets - 1])};
     FOR_EACH_OP(func, ir_module_body(m)) {

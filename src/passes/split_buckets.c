@@ -8,6 +8,7 @@
 //      func.func @forward_s512(%ids: tensor<512xi32>, ..., %n: index) attributes {ingot.bucket =
 //      512}
 //
+// Entries of a module compiled from text take tensors whose sizes have names: split_sizes.c.
 // Rows at and after %n hold unspecified numbers: no result of a valid row depends on them.
 // Needs: refined.  Keeps: packed.  Exact for the valid rows.
 #include <stdlib.h>
@@ -15,7 +16,9 @@
 
 #include "passes/build.h"
 #include "passes/mutate.h"
+#include "passes/entry.h"
 #include "passes/pass.h"
+#include "passes/sizes.h"
 
 typedef struct Split {
     IrModule *m;
@@ -143,10 +146,16 @@ static IrOp *clone_func(Split *s, IrOp *func) {
     return clone;
 }
 
+static Status split_entries(IrModule *m, DiagSink *sink) {
+    FOR_EACH_OP_SAFE(func, ir_module_body(m))
+    if (entry_takes_tensors(m, func) && sizes_are_unknown(func)) TRY(split_sizes(m, func, sink));
+    return STATUS_OK;
+}
+
 Status pass_split_buckets(IrModule *m, DiagSink *sink) {
     PassConfig config;
     TRY(pass_config_read(m, sink, &config));
-    if (config.num_buckets == 0) return STATUS_OK;
+    if (config.num_buckets == 0) return split_entries(m, sink);
     IrOp *originals[256];
     uint32_t num_originals = 0;
     bool has_entry = false; // one without a bucket

@@ -55,6 +55,7 @@ typedef struct Reader {
     Recipe *recipe;
     DiagSink *sink;
     bool is_given[NUM_RECIPE_KEYS]; // in the element at hand, for keys in lists
+    bool is_subgraph;
     size_t num_errors_before; // a missing key is reported only where it is the one fault: it may be
                               // misspelt
 } Reader;
@@ -372,6 +373,32 @@ static void refuse_no_map(Reader *r, const DocNode *node, const char *prefix) {
     strbuf_deinit(&inside);
 }
 
+// Of a subgraph: any name, each with a range.
+static void read_sizes(Reader *r, const DocNode *map) {
+    static const char prefix[] = "input_constraints[].";
+    FOR_EACH_DOC(item, map) {
+        RecipeSize size = {.name = arena_strdup(&r->recipe->arena, item->key),
+                           .span = item->key_span};
+        size_t errors = r->sink->num_errors;
+        r->num_errors_before = errors;
+        for (int i = RECIPE_SIZE_MIN; i <= RECIPE_SIZE_OFF_STEP; i++) r->is_given[i] = false;
+        if (doc_want_kind(item, item->key, DOC_MAP, r->sink) != STATUS_OK) continue;
+        read_map(r, item, prefix, &size);
+        check_missing(r, prefix, item->key_span, &size);
+        if (r->sink->num_errors != errors) continue;
+        if (!r->is_given[RECIPE_SIZE_STEP]) size.range.step = size.range.max;
+        if (size.range.min > size.range.max)
+            note_error(diag_error(r->sink, DIAG_R0011, item->span,
+                                  "%.60s.min %" PRId64 " is above %.60s.max %" PRId64, item->key,
+                                  size.range.min, item->key, size.range.max));
+        else if (r->recipe->num_sizes == RECIPE_MAX_SIZES)
+            note_error(diag_error(r->sink, DIAG_R0012, item->span, "more than %d sizes",
+                                  RECIPE_MAX_SIZES));
+        else
+            r->recipe->sizes[r->recipe->num_sizes++] = size;
+    }
+}
+
 // One entry: a value, or a mapping or list whose keys are in the table.
 static void read_entry(Reader *r, const DocNode *node, const char *prefix, void *base) {
     char path[MAX_PATH_CHARS];
@@ -379,6 +406,10 @@ static void read_entry(Reader *r, const DocNode *node, const char *prefix, void 
     // A key that holds a separator must not be taken for a path.
     if (len < 0 || len >= MAX_PATH_CHARS - 4 || strpbrk(node->key, ".[]")) {
         refuse_key(r, node, prefix);
+        return;
+    }
+    if (r->is_subgraph && node->kind == DOC_MAP && str_equal(path, "input_constraints")) {
+        read_sizes(r, node);
         return;
     }
     for (int i = 0; i < NUM_RECIPE_KEYS; i++) {
@@ -570,6 +601,7 @@ static void check_scope(Reader *r) {
 static Status read_document(Reader *r, const DocNode *root) {
     size_t errors = r->sink->num_errors;
     TRY(doc_want_kind(root, "the recipe", DOC_MAP, r->sink));
+    r->is_subgraph = doc_find(root, "subgraph") != NULL;
     read_map(r, root, "", r->recipe);
     DiagSpan whole = {.file = r->recipe->path};
     r->num_errors_before = errors;

@@ -50,6 +50,14 @@ typedef struct RecipeRange {
     int64_t min, max, step;
 } RecipeRange;
 
+// A size of a subgraph that varies, by its name in the module.
+typedef struct RecipeSize {
+    const char *name;
+    RecipeRange range;
+    const char *off_step; // "pad", "reject"
+    DiagSpan span;
+} RecipeSize;
+
 typedef struct RecipeTarget {
     const char *name, *arch;                                       // NULL: not given
     uint32_t levels;                                               // bits 1 << CpuLevel
@@ -78,7 +86,12 @@ typedef struct RecipeDims {
     bool is_tied;
 } RecipeDims;
 
-enum { RECIPE_MAX_BUCKETS = 32, RECIPE_MAX_RULES = 16, RECIPE_MAX_TARGETS = 16 };
+enum {
+    RECIPE_MAX_BUCKETS = 32,
+    RECIPE_MAX_RULES = 16,
+    RECIPE_MAX_TARGETS = 16,
+    RECIPE_MAX_SIZES = 32
+};
 
 typedef struct Recipe {
     Arena arena;
@@ -89,9 +102,11 @@ typedef struct Recipe {
     // IR text instead of a language model: inline, or the path of its file, resolved. NULL: a
     // model.
     const char *subgraph_text, *subgraph_path;
-    int64_t max_scratch_bytes; // of a kernel of a subgraph, per worker; 0: not given
-    RecipeDims dims;           // as given, and where nothing is given of the known model
-    const char *known_model;   // of that name; NULL: the name is not known
+    int64_t max_scratch_bytes;          // of a kernel of a subgraph, per worker; 0: not given
+    RecipeSize sizes[RECIPE_MAX_SIZES]; // of a subgraph
+    uint32_t num_sizes;
+    RecipeDims dims;         // as given, and where nothing is given of the known model
+    const char *known_model; // of that name; NULL: the name is not known
     // "as_stored" or a format in capitals; "int8" "bf16" "f32"; "f16" "f32"
     const char *weights, *activations, *kv;
     int64_t max_memory_bytes;  // 0: not given

@@ -149,37 +149,37 @@ const char *ingot_entry_name(const IngotModel *model, uint32_t entry) {
     return artifact_string(&model->artifact, model->artifact.entries[entry].name);
 }
 
-static uint32_t num_ports(const IngotModel *model, uint32_t entry, bool is_result) {
+static uint32_t num_ports(const IngotModel *model, uint32_t entry, PlanPortKind kind) {
     if (entry >= ingot_model_num_entries(model)) return 0;
-    return entry_num_ports(&model->artifact.entries[entry], &model->artifact, is_result);
+    return entry_num_ports(&model->artifact.entries[entry], &model->artifact, kind);
 }
 
-static IngotTensor port_tensor(const IngotModel *model, uint32_t entry, bool is_result,
+static IngotTensor port_tensor(const IngotModel *model, uint32_t entry, PlanPortKind kind,
                                uint32_t i) {
-    if (i >= num_ports(model, entry, is_result)) return (IngotTensor){.name = "", .type = ""};
+    if (i >= num_ports(model, entry, kind)) return (IngotTensor){.name = "", .type = ""};
     const PlanEntry *e = &model->artifact.entries[entry];
-    return tensor_of_port(&model->artifact, entry_port(e, &model->artifact, is_result, i));
+    return tensor_of_port(&model->artifact, entry_port(e, &model->artifact, kind, i));
 }
 
 uint32_t ingot_entry_num_arguments(const IngotModel *model, uint32_t entry) {
-    return num_ports(model, entry, false);
+    return num_ports(model, entry, PORT_ARGUMENT);
 }
 
 uint32_t ingot_entry_num_results(const IngotModel *model, uint32_t entry) {
-    return num_ports(model, entry, true);
+    return num_ports(model, entry, PORT_RESULT);
 }
 
 IngotTensor ingot_entry_argument(const IngotModel *model, uint32_t entry, uint32_t i) {
-    IngotTensor tensor = port_tensor(model, entry, false, i);
+    IngotTensor tensor = port_tensor(model, entry, PORT_ARGUMENT, i);
     if (!*tensor.name) return tensor;
     const PlanEntry *e = &model->artifact.entries[entry];
-    tensor.data =
-        executor_io(model->executor).ports + entry_port(e, &model->artifact, false, i)->offset;
+    tensor.data = executor_io(model->executor).ports +
+                  entry_port(e, &model->artifact, PORT_ARGUMENT, i)->offset;
     return tensor;
 }
 
 IngotTensor ingot_entry_result(const IngotModel *model, uint32_t entry, uint32_t i) {
-    return port_tensor(model, entry, true, i);
+    return port_tensor(model, entry, PORT_RESULT, i);
 }
 
 IngotStatus ingot_call(IngotModel *model, const char *entry, const IngotTensor *arguments,

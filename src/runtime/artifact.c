@@ -104,7 +104,7 @@ static Status read_header(Artifact *artifact, uint64_t file_len, DiagSink *sink)
 // Sections are known, one behind the other on the next page, inside the file; those that must exist
 // do, once.
 static Status check_sections(Artifact *artifact, uint64_t file_len, DiagSink *sink) {
-    uint32_t num_of_kind[SECTION_WEIGHTS + 1] = {0};
+    uint32_t num_of_kind[SECTION_SIZES + 1] = {0};
     uint64_t end = ARTIFACT_PAGE_BYTES;
     for (uint32_t i = 0; i < ARTIFACT_MAX_SECTIONS; i++) {
         const SectionEntry *entry = &artifact->sections[i];
@@ -114,7 +114,7 @@ static Status check_sections(Artifact *artifact, uint64_t file_len, DiagSink *si
                 return diag_error(sink, DIAG_X0005, span, "an unused section slot is not zero");
             continue;
         }
-        if (entry->kind < SECTION_MANIFEST || entry->kind > SECTION_WEIGHTS)
+        if (entry->kind < SECTION_MANIFEST || entry->kind > SECTION_SIZES)
             return diag_error(sink, DIAG_X0005, span, "section %u is of unknown kind %u", i,
                               entry->kind);
         if (entry->kind != SECTION_CODE && entry->tag != 0)
@@ -260,6 +260,14 @@ const char *artifact_string(const Artifact *artifact, uint32_t offset) {
 
 uint32_t artifact_largest_bucket(const Artifact *artifact) {
     return artifact->entries[artifact->plan->entries.count - 1].bucket_tokens;
+}
+
+int64_t artifact_bucket(const Artifact *artifact, const PlanEntry *entry, uint32_t name) {
+    const PlanPort *ports = artifact->ports + entry->first_port;
+    for (uint32_t i = 0; i < entry->num_ports; i++)
+        for (uint32_t d = 0; ports[i].kind == PORT_ARGUMENT && d < ports[i].rank; d++)
+            if (ports[i].dim_names[d] == name) return ports[i].dims[d];
+    return -1;
 }
 
 PlanMemory artifact_memory(const Artifact *artifact) {

@@ -35,6 +35,8 @@ typedef struct Artifact {
     const PlanScalar *scalars;
     const PlanMemoryPart *memory;
     const PlanPort *ports;
+    const PlanSize *sizes; // of entries that vary
+    uint32_t num_sizes;
     PlanIoLayout io;
 } Artifact;
 
@@ -52,6 +54,8 @@ const SectionEntry *artifact_find_section(const Artifact *artifact, SectionKind 
 // A string of the plan by its offset; NUL-terminated.
 const char *artifact_string(const Artifact *artifact, uint32_t offset);
 uint32_t artifact_largest_bucket(const Artifact *artifact);
+// What the arguments of an entry have where a size has this name; -1: none has it.
+int64_t artifact_bucket(const Artifact *artifact, const PlanEntry *entry, uint32_t name);
 // Resident memory of an executor of this artifact.
 PlanMemory artifact_memory(const Artifact *artifact);
 

@@ -46,6 +46,7 @@ struct Executor {
     uint64_t operand_stride; // pointers per worker
     int32_t *free_pages;
     uint32_t num_free_pages;
+    int64_t *result_dims;     // of a call whose sizes vary
     const ExecutorCall *call; // the run under way
     uint64_t *step_ns, *wait_ns;
 };
@@ -195,6 +196,14 @@ static void bind_steps(Executor *executor) {
     }
 }
 
+// The most results that an artifact with sizes that vary gives.
+static uint32_t num_varying_results(const Artifact *artifact) {
+    uint32_t most = 0;
+    for (uint64_t e = 0; artifact->num_sizes && e < artifact->plan->entries.count; e++)
+        most = MAX(most, artifact->entries[e].num_ports);
+    return most;
+}
+
 static Status open_parts(Executor *executor, const ExecutorOptions *options, DiagSink *sink) {
     const Artifact *artifact = executor->artifact;
     TRY(artifact_pick_level(artifact, options->cpu_level, cpu_host_features(), sink,
@@ -220,6 +229,8 @@ static Status open_parts(Executor *executor, const ExecutorOptions *options, Dia
     executor->free_pages = base_alloc(num_pages, sizeof *executor->free_pages);
     for (uint32_t i = 0; i < num_pages; i++) executor->free_pages[i] = (int32_t)(num_pages - 1 - i);
     executor->num_free_pages = num_pages;
+    executor->result_dims = base_alloc(num_varying_results(artifact) + 1,
+                                       PLAN_MAX_RANK * sizeof *executor->result_dims);
     return STATUS_OK;
 }
 
@@ -235,6 +246,11 @@ Status executor_open(const Artifact *artifact, const ExecutorOptions *options, D
     return status;
 }
 
+int64_t *executor_result_dims(Executor *executor, uint32_t result) {
+    return executor->result_dims +
+           (executor->artifact->num_sizes ? (uint64_t)result * PLAN_MAX_RANK : 0);
+}
+
 void executor_close(Executor *executor) {
     if (!executor) return;
     workers_destroy(executor->workers);
@@ -246,6 +262,7 @@ void executor_close(Executor *executor) {
     mapping_close(&executor->io);
     mapping_close(&executor->bindings);
     free(executor->free_pages);
+    free(executor->result_dims);
     free(executor);
 }
 

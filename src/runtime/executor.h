@@ -32,6 +32,9 @@ typedef struct ExecutorIo {
     uint8_t *ports;      // ports_bytes: arguments and results of the entry at hand
 } ExecutorIo;
 ExecutorIo executor_io(Executor *executor);
+// Room for the dimensions of a result of a call, PLAN_MAX_RANK of them; one result's where no size
+// varies.
+int64_t *executor_result_dims(Executor *executor, uint32_t result);
 
 typedef enum ExecutorPart {
     EXECUTOR_ALL,  // the logits of the last token

@@ -268,11 +268,62 @@ static bool is_port_shape(const Artifact *artifact, const PlanPort *port) {
     return bytes == port->len_bytes;
 }
 
+// A count is one index.
+static bool is_count_shape(const PlanPort *port) {
+    return port->kind != PORT_COUNT || (port->rank == 0 && port->len_bytes == sizeof(int64_t));
+}
+
+// The size of this name of an entry; NULL: there is none.
+static const PlanSize *find_size(const Artifact *artifact, const PlanEntry *entry, uint32_t name) {
+    for (uint32_t i = 0; i < artifact->num_sizes; i++)
+        if (artifact->sizes[i].entry == entry->name && artifact->sizes[i].name == name)
+            return &artifact->sizes[i];
+    return NULL;
+}
+
+static Status check_sizes(Artifact *artifact, DiagSink *sink) {
+    const uint8_t *data;
+    const SectionEntry *section = artifact_find_section(artifact, SECTION_SIZES, 0, &data);
+    if (!section || section->len_bytes == 0) return STATUS_OK;
+    DiagSpan span = {.file = artifact->path, .byte_offset = section->offset};
+    if (section->len_bytes % sizeof(PlanSize) != 0 || section->len_bytes > 1 << 16 ||
+        artifact->plan->vocab_size)
+        return diag_error(sink, DIAG_X0006, span, "the sizes of entries are no table");
+    artifact->sizes = (const PlanSize *)data;
+    artifact->num_sizes = (uint32_t)(section->len_bytes / sizeof(PlanSize));
+    for (uint32_t i = 0; i < artifact->num_sizes; i++) {
+        const PlanSize *size = &artifact->sizes[i];
+        if (!is_string(artifact, size->entry) || !is_string(artifact, size->name) ||
+            !is_string(artifact, size->at) || size->rejects_off_step > 1 || size->min < 1 ||
+            size->max < size->min || size->step < 1 || size->max > INT32_MAX ||
+            size->step > INT32_MAX)
+            return diag_error(sink, DIAG_X0006, span, "size %u of an entry is malformed", i);
+        uint32_t num = 0;
+        for (uint32_t k = 0; k <= i; k++) num += artifact->sizes[k].entry == size->entry;
+        if (num > PLAN_MAX_SIZES)
+            return diag_error(sink, DIAG_X0006, span, "an entry has more than %d sizes",
+                              PLAN_MAX_SIZES);
+    }
+    return STATUS_OK;
+}
+
+// Names of dimensions and counts are sizes of the entry, and everywhere the same bucket.
+static bool has_known_names(const Artifact *artifact, const PlanEntry *entry,
+                            const PlanPort *port) {
+    for (uint32_t d = 0; d < port->rank; d++)
+        if (*artifact_string(artifact, port->dim_names[d]) &&
+            (!find_size(artifact, entry, port->dim_names[d]) ||
+             artifact_bucket(artifact, entry, port->dim_names[d]) != port->dims[d]))
+            return false;
+    return port->kind != PORT_COUNT || (find_size(artifact, entry, port->name) &&
+                                        artifact_bucket(artifact, entry, port->name) >= 0);
+}
+
 // Two arguments, or two results, must not be called alike: a name finds one port.
 static bool is_name_taken(const Artifact *artifact, const PlanEntry *entry, uint32_t number) {
     const PlanPort *ports = artifact->ports + entry->first_port;
     for (uint32_t i = 0; i < number; i++)
-        if (ports[i].is_result == ports[number].is_result &&
+        if (ports[i].kind == ports[number].kind &&
             strcmp(artifact_string(artifact, ports[i].name),
                    artifact_string(artifact, ports[number].name)) == 0)
             return true;
@@ -284,8 +335,8 @@ static Status check_ports(const Artifact *artifact, DiagSink *sink) {
     for (uint64_t i = 0; i < plan->ports.count; i++) {
         const PlanPort *port = &artifact->ports[i];
         DiagSpan span = elem_at(artifact, plan->ports, i, sizeof *port);
-        if (!is_string(artifact, port->name) || port->is_result > 1 ||
-            !is_port_shape(artifact, port))
+        if (!is_string(artifact, port->name) || port->kind >= NUM_PORT_KINDS ||
+            !is_port_shape(artifact, port) || !is_count_shape(port))
             return diag_error(sink, DIAG_X0006, span, "a port is malformed");
         if (port->offset % PLAN_BUFFER_ALIGN_BYTES != 0 ||
             !is_range(port->offset, port->len_bytes, plan->ports_bytes))
@@ -297,10 +348,11 @@ static Status check_ports(const Artifact *artifact, DiagSink *sink) {
             return diag_error(sink, DIAG_X0006, elem_at(artifact, plan->entries, e, sizeof *entry),
                               "an entry has %u ports", entry->num_ports);
         for (uint32_t i = 0; i < entry->num_ports; i++)
-            if (is_name_taken(artifact, entry, i))
+            if (is_name_taken(artifact, entry, i) ||
+                !has_known_names(artifact, entry, &artifact->ports[entry->first_port + i]))
                 return diag_error(sink, DIAG_X0006,
                                   elem_at(artifact, plan->entries, e, sizeof *entry),
-                                  "two ports of an entry have one name");
+                                  "two ports of an entry have one name, or a size has none");
     }
     return STATUS_OK;
 }
@@ -360,6 +412,7 @@ Status artifact_check_plan(Artifact *artifact, DiagSink *sink) {
                           "input, output or run-time state are not planned as large as they are");
     TRY(check_steps(artifact, sink));
     TRY(check_operands(artifact, sink));
+    TRY(check_sizes(artifact, sink));
     TRY(check_ports(artifact, sink));
     return check_memory(artifact, sink);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "abi/dtype.h"
+#include "runtime/call_sizes.h"
 
 IngotTensor tensor_of_port(const Artifact *artifact, const PlanPort *port) {
     return (IngotTensor){.name = artifact_string(artifact, port->name),
@@ -13,18 +14,18 @@ IngotTensor tensor_of_port(const Artifact *artifact, const PlanPort *port) {
                          .len_bytes = port->len_bytes};
 }
 
-uint32_t entry_num_ports(const PlanEntry *entry, const Artifact *artifact, bool is_result) {
+uint32_t entry_num_ports(const PlanEntry *entry, const Artifact *artifact, PlanPortKind kind) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < entry->num_ports; i++)
-        n += artifact->ports[entry->first_port + i].is_result == is_result;
+        n += artifact->ports[entry->first_port + i].kind == kind;
     return n;
 }
 
-const PlanPort *entry_port(const PlanEntry *entry, const Artifact *artifact, bool is_result,
+const PlanPort *entry_port(const PlanEntry *entry, const Artifact *artifact, PlanPortKind kind,
                            uint32_t number) {
     for (uint32_t i = 0; i < entry->num_ports; i++) {
         const PlanPort *port = &artifact->ports[entry->first_port + i];
-        if (port->is_result == is_result && number-- == 0) return port;
+        if (port->kind == (uint32_t)kind && number-- == 0) return port;
     }
     return NULL;
 }
@@ -35,6 +36,7 @@ typedef struct Call {
     const IngotTensor *arguments;
     size_t num_arguments;
     DiagSink *sink;
+    CallSizes sizes; // those that vary
 } Call;
 
 static DiagSpan place(const Call *call) {
@@ -46,14 +48,24 @@ static void put_shape(StrBuf *out, uint32_t rank, const int64_t *dims, const cha
     strbuf_puts(out, type);
 }
 
+// A size that varies is '?', as in the module.
+static void put_port_shape(StrBuf *out, const Artifact *artifact, const PlanPort *port) {
+    for (uint32_t d = 0; d < port->rank; d++)
+        if (*artifact_string(artifact, port->dim_names[d]))
+            strbuf_puts(out, "?x");
+        else
+            strbuf_printf(out, "%lldx", (long long)port->dims[d]);
+    strbuf_puts(out, dtype_info((Dtype)port->dtype)->name);
+}
+
 // "x: 8x16xf32, w: 16x32xf32"
 static void put_signature(StrBuf *out, const Artifact *artifact, const PlanEntry *entry) {
     bool any = false;
     for (uint32_t i = 0; i < entry->num_ports; i++) {
         const PlanPort *port = &artifact->ports[entry->first_port + i];
-        if (port->is_result) continue;
+        if (port->kind != PORT_ARGUMENT) continue;
         strbuf_printf(out, "%s%s: ", any ? ", " : "", artifact_string(artifact, port->name));
-        put_shape(out, port->rank, port->dims, dtype_info((Dtype)port->dtype)->name);
+        put_port_shape(out, artifact, port);
         any = true;
     }
 }
@@ -107,8 +119,8 @@ static Status check_names(const Call *call, const PlanEntry *entry) {
         const char *names[64];
         size_t num = 0;
         bool is_known = false;
-        for (uint32_t k = 0; k < entry_num_ports(entry, artifact, false); k++) {
-            const PlanPort *port = entry_port(entry, artifact, false, k);
+        for (uint32_t k = 0; k < entry_num_ports(entry, artifact, PORT_ARGUMENT); k++) {
+            const PlanPort *port = entry_port(entry, artifact, PORT_ARGUMENT, k);
             const char *name = artifact_string(artifact, port->name);
             is_known = is_known || str_equal(name, call->arguments[i].name);
             if (num < ARRAY_LEN(names)) names[num++] = name;
@@ -120,8 +132,8 @@ static Status check_names(const Call *call, const PlanEntry *entry) {
         if (nearest) diag_write(call->sink, "%s", nearest);
         return status;
     }
-    for (uint32_t k = 0; k < entry_num_ports(entry, artifact, false); k++) {
-        const PlanPort *port = entry_port(entry, artifact, false, k);
+    for (uint32_t k = 0; k < entry_num_ports(entry, artifact, PORT_ARGUMENT); k++) {
+        const PlanPort *port = entry_port(entry, artifact, PORT_ARGUMENT, k);
         const char *name = artifact_string(artifact, port->name);
         const IngotTensor *argument = find_argument(call, name);
         const char *type = dtype_info((Dtype)port->dtype)->name;
@@ -142,29 +154,39 @@ static Status check_names(const Call *call, const PlanEntry *entry) {
     return STATUS_OK;
 }
 
+static bool varies(const Call *call, const PlanPort *port, uint32_t d) {
+    return *artifact_string(call->artifact, port->dim_names[d]) != 0;
+}
+
+// Does the port hold the tensor? Fixed sizes are equal, others not smaller.
+static bool holds(const Call *call, const PlanPort *port, const IngotTensor *given) {
+    if (given->rank != port->rank) return false;
+    for (uint32_t d = 0; d < port->rank; d++)
+        if (varies(call, port, d) ? given->dims[d] > port->dims[d]
+                                  : given->dims[d] != port->dims[d])
+            return false;
+    return true;
+}
+
 static bool has_sizes(const Call *call, const PlanEntry *entry) {
-    for (uint32_t k = 0; k < entry_num_ports(entry, call->artifact, false); k++) {
-        const PlanPort *port = entry_port(entry, call->artifact, false, k);
+    for (uint32_t k = 0; k < entry_num_ports(entry, call->artifact, PORT_ARGUMENT); k++) {
+        const PlanPort *port = entry_port(entry, call->artifact, PORT_ARGUMENT, k);
         const IngotTensor *given = find_argument(call, artifact_string(call->artifact, port->name));
-        if (given->rank != port->rank) return false;
-        for (uint32_t d = 0; d < port->rank; d++)
-            if (given->dims[d] != port->dims[d]) return false;
+        if (!holds(call, port, given)) return false;
     }
     return true;
 }
 
 // No version fits: the sizes of one that comes as near as any.
 static Status refuse_sizes(const Call *call, const PlanEntry *entry) {
-    for (uint32_t k = 0; k < entry_num_ports(entry, call->artifact, false); k++) {
-        const PlanPort *port = entry_port(entry, call->artifact, false, k);
+    for (uint32_t k = 0; k < entry_num_ports(entry, call->artifact, PORT_ARGUMENT); k++) {
+        const PlanPort *port = entry_port(entry, call->artifact, PORT_ARGUMENT, k);
         const char *name = artifact_string(call->artifact, port->name);
         const IngotTensor *given = find_argument(call, name);
-        bool fits = given->rank == port->rank;
-        for (uint32_t d = 0; fits && d < port->rank; d++) fits = given->dims[d] == port->dims[d];
-        if (fits) continue;
+        if (holds(call, port, given)) continue;
         StrBuf is = {0}, wanted = {0};
         put_shape(&is, given->rank, given->dims, given->type);
-        put_shape(&wanted, port->rank, port->dims, dtype_info((Dtype)port->dtype)->name);
+        put_port_shape(&wanted, call->artifact, port);
         Status status =
             diag_error(call->sink, DIAG_X0020, place(call), "@%s: argument %s is %s, it takes %s",
                        call->entry, name, is.data, wanted.data);
@@ -175,25 +197,84 @@ static Status refuse_sizes(const Call *call, const PlanEntry *entry) {
     BUG("an entry that fits was refused");
 }
 
-static Status pick_version(const Call *call, uint32_t *out_entry) {
-    const PlanEntry *first = NULL;
+// Holds what varies against its range, where an argument has as many dimensions as it should.
+static Status check_ranges(Call *call, const PlanEntry *entry) {
+    for (uint32_t k = 0; k < entry_num_ports(entry, call->artifact, PORT_ARGUMENT); k++) {
+        const PlanPort *port = entry_port(entry, call->artifact, PORT_ARGUMENT, k);
+        const IngotTensor *given = find_argument(call, artifact_string(call->artifact, port->name));
+        if (given->rank != port->rank) continue;
+        for (uint32_t d = 0; d < port->rank; d++)
+            if (varies(call, port, d))
+                TRY(call_sizes_add(&call->sizes, call->artifact, entry, port, d, given->dims[d],
+                                   call->sink));
+    }
+    return STATUS_OK;
+}
+
+static uint64_t argument_bytes(const Call *call, const PlanEntry *entry) {
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < entry_num_ports(entry, call->artifact, PORT_ARGUMENT); k++)
+        bytes += entry_port(entry, call->artifact, PORT_ARGUMENT, k)->len_bytes;
+    return bytes;
+}
+
+// The smallest version that holds the arguments.
+static Status pick_version(Call *call, uint32_t *out_entry) {
+    const PlanEntry *first = NULL, *best = NULL;
     for (uint32_t i = 0; i < call->artifact->plan->entries.count; i++) {
         const PlanEntry *entry = &call->artifact->entries[i];
         if (!has_name(call, entry)) continue;
-        if (!first) TRY(check_names(call, entry)); // versions differ in sizes alone
-        if (!first) first = entry;
+        if (!first) { // versions differ in sizes alone
+            TRY(check_names(call, entry));
+            TRY(check_ranges(call, entry));
+            first = entry;
+        }
         if (!has_sizes(call, entry)) continue;
+        if (best && argument_bytes(call, entry) >= argument_bytes(call, best)) continue;
+        best = entry;
         *out_entry = i;
-        return STATUS_OK;
     }
-    return refuse_sizes(call, first);
+    return best ? STATUS_OK : refuse_sizes(call, first);
+}
+
+static Status put_arguments(const Call *call, const PlanEntry *entry, uint8_t *ports) {
+    const Artifact *artifact = call->artifact;
+    for (uint32_t k = 0; k < entry_num_ports(entry, artifact, PORT_ARGUMENT); k++) {
+        const PlanPort *port = entry_port(entry, artifact, PORT_ARGUMENT, k);
+        const IngotTensor *given = find_argument(call, artifact_string(artifact, port->name));
+        int64_t dims[PLAN_MAX_RANK];
+        uint64_t bytes = call_sizes_dims(&call->sizes, artifact, port, dims);
+        if (given->len_bytes != bytes)
+            return diag_error(call->sink, DIAG_X0020, place(call), "@%s: argument %s has %zu bytes",
+                              call->entry, given->name, given->len_bytes);
+        if (bytes < port->len_bytes)
+            call_sizes_spread(port, dims, given->data, ports + port->offset);
+        else if (bytes && given->data != ports + port->offset)
+            memmove(ports + port->offset, given->data, bytes);
+    }
+    for (uint32_t k = 0; k < entry_num_ports(entry, artifact, PORT_COUNT); k++) {
+        const PlanPort *port = entry_port(entry, artifact, PORT_COUNT, k);
+        int64_t count = call_size(&call->sizes, port->name);
+        memcpy(ports + port->offset, &count, sizeof count);
+    }
+    return STATUS_OK;
+}
+
+static void take_result(const Call *call, const PlanPort *port, uint8_t *ports, int64_t *dims,
+                        IngotTensor *out) {
+    *out = tensor_of_port(call->artifact, port);
+    out->data = ports + port->offset;
+    if (!call->sizes.num) return;
+    out->len_bytes = call_sizes_dims(&call->sizes, call->artifact, port, dims);
+    out->dims = dims;
+    if (out->len_bytes < port->len_bytes) call_sizes_gather(port, dims, out->data);
 }
 
 Status tensor_call(Executor *executor, const char *entry_name, const IngotTensor *arguments,
                    size_t num_arguments, IngotTensor *out_results, size_t num_results,
                    DiagSink *sink) {
     const Artifact *artifact = executor_artifact(executor);
-    Call call = {artifact, entry_name, arguments, num_arguments, sink};
+    Call call = {artifact, entry_name, arguments, num_arguments, sink, {.num = 0}};
     if (artifact->plan->vocab_size != 0)
         return diag_error(sink, DIAG_X0018, place(&call),
                           "this artifact is a language model: it takes tokens, not tensors");
@@ -201,24 +282,14 @@ Status tensor_call(Executor *executor, const char *entry_name, const IngotTensor
     TRY(resolve_entry(&call));
     TRY(pick_version(&call, &number));
     const PlanEntry *entry = &artifact->entries[number];
-    if (num_results > entry_num_ports(entry, artifact, true))
+    if (num_results > entry_num_ports(entry, artifact, PORT_RESULT))
         return diag_error(sink, DIAG_X0020, place(&call), "@%s gives %u results, %zu are asked for",
-                          call.entry, entry_num_ports(entry, artifact, true), num_results);
+                          call.entry, entry_num_ports(entry, artifact, PORT_RESULT), num_results);
     uint8_t *ports = executor_io(executor).ports;
-    for (uint32_t k = 0; k < entry_num_ports(entry, artifact, false); k++) {
-        const PlanPort *port = entry_port(entry, artifact, false, k);
-        const IngotTensor *given = find_argument(&call, artifact_string(artifact, port->name));
-        if (given->len_bytes != port->len_bytes)
-            return diag_error(sink, DIAG_X0020, place(&call), "@%s: argument %s has %zu bytes",
-                              call.entry, given->name, given->len_bytes);
-        if (port->len_bytes && given->data != ports + port->offset)
-            memmove(ports + port->offset, given->data, port->len_bytes);
-    }
+    TRY(put_arguments(&call, entry, ports));
     executor_run(executor, &(ExecutorCall){.entry = number, .part = EXECUTOR_ALL});
-    for (uint32_t r = 0; r < num_results; r++) {
-        const PlanPort *port = entry_port(entry, artifact, true, r);
-        out_results[r] = tensor_of_port(artifact, port);
-        out_results[r].data = ports + port->offset;
-    }
+    for (uint32_t r = 0; r < num_results; r++)
+        take_result(&call, entry_port(entry, artifact, PORT_RESULT, r), ports,
+                    executor_result_dims(executor, r), &out_results[r]);
     return STATUS_OK;
 }

@@ -7,14 +7,14 @@
 
 // A port as a tensor without data.
 IngotTensor tensor_of_port(const Artifact *artifact, const PlanPort *port);
-// Number of ports of an entry that are results (or arguments); port i of them.
-uint32_t entry_num_ports(const PlanEntry *entry, const Artifact *artifact, bool is_result);
-const PlanPort *entry_port(const PlanEntry *entry, const Artifact *artifact, bool is_result,
+// Number of ports of a kind that an entry has; port i of them.
+uint32_t entry_num_ports(const PlanEntry *entry, const Artifact *artifact, PlanPortKind kind);
+const PlanPort *entry_port(const PlanEntry *entry, const Artifact *artifact, PlanPortKind kind,
                            uint32_t i);
 
-// Finds the version of the entry (NULL: the only one) that has the arguments' sizes, copies the
-// arguments in, runs, and points the results at what was computed. Failures: X0018, X0020,
-// STATUS_INVALID; nothing has run then.
+// Finds the smallest version of the entry (NULL: the only one) that holds the arguments' sizes,
+// copies the arguments in, runs, and points the results at what was computed. Failures: X0018,
+// X0020, X0021, STATUS_INVALID; nothing has run then.
 Status tensor_call(Executor *executor, const char *entry, const IngotTensor *arguments,
                    size_t num_arguments, IngotTensor *out_results, size_t num_results,
                    DiagSink *sink) MUST_USE;

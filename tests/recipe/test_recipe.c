@@ -196,8 +196,14 @@ static void test_target_choice(void **state) {
     recipe_destroy(r);
 }
 
-// Appends the mappings and lists that lead to a key, one opening bracket each: "targets: [{".
+// Appends the mappings and lists that lead to a key, one opening bracket each: "targets: [{". Sizes
+// of a subgraph have names of their own.
 static void put_way_to(const char *path, StrBuf *out, StrBuf *closing) {
+    if (str_has_prefix(path, "input_constraints[]")) {
+        strbuf_puts(out, "subgraph: {text: a}\ninput_constraints: {n: {");
+        strbuf_puts(closing, "}}");
+        return;
+    }
     for (const char *dot; (dot = strchr(path, '.')); path = dot + 1) {
         int len = (int)strcspn(path, ".[");
         bool is_list = path[len] == '[';
@@ -257,6 +263,12 @@ static void test_wrong_values(void **state) {
     refuse(HEAD "memory_optimization: {max_scratch_bytes: 4096}\n", DIAG_R0012); // of a subgraph
     refuse(HEAD "subgraph: {text: a}\nmemory_optimization: {kv_cache_page_size: 64}\n", DIAG_R0012);
     refuse(HEAD "subgraph: {text: a, file: b}\n", DIAG_R0011);
+    refuse(HEAD "subgraph: {text: a}\ninput_constraints: {n: {min: 1}}\n", DIAG_R0009);
+    refuse(HEAD "subgraph: {text: a}\ninput_constraints: {n: {max: 8, min: 9}}\n", DIAG_R0011);
+    refuse(HEAD "subgraph: {text: a}\ninput_constraints: {n: 8}\n", DIAG_R0004);
+    refuse(HEAD "subgraph: {text: a}\ninput_constraints: {n: {max: 8, off_step: cut}}\n",
+           DIAG_R0010);
+    refuse(HEAD "input_constraints: {n: {max: 8}}\n", DIAG_R0008);  // a language model has its own
     refuse(HEAD "targets: [{cpu: all}, {cpu: all}]\n", DIAG_R0011); // two of a name
     refuse(HEAD "targets: {cpu: all}\n", DIAG_R0004);
     refuse(HEAD "targets: [{cpu: []}]\n", DIAG_R0004);

@@ -88,11 +88,11 @@ static Status measure(Profile *profile, const char *title, uint32_t depth, uint3
 static Status measure_calls(Profile *profile, Executor *executor, uint32_t num_calls) {
     const Artifact *artifact = profile->artifact;
     const PlanEntry *entry = &artifact->entries[0];
-    uint32_t num = entry_num_ports(entry, artifact, false);
+    uint32_t num = entry_num_ports(entry, artifact, PORT_ARGUMENT);
     uint64_t num_steps = artifact->plan->steps.count, begin_ns = 0;
     IngotTensor *arguments = base_alloc(num + 1, sizeof *arguments);
     for (uint32_t i = 0; i < num; i++) {
-        arguments[i] = tensor_of_port(artifact, entry_port(entry, artifact, false, i));
+        arguments[i] = tensor_of_port(artifact, entry_port(entry, artifact, PORT_ARGUMENT, i));
         arguments[i].data = base_alloc(arguments[i].len_bytes + 1, 1);
     }
     Status status = STATUS_OK;

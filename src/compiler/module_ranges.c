@@ -1,0 +1,291 @@
+// Binds the sizes of entries to names and ranges; see module_ranges.h.
+#include "compiler/module_ranges.h"
+
+#include <string.h>
+
+#include "abi/plan.h"
+#include "compiler/module_text.h"
+#include "passes/sizes.h"
+
+typedef struct Bind {
+    IrModule *m;
+    IrOp *func;
+    const Recipe *recipe;
+    DiagSink *sink;
+    const char *names[SIZES_MAX_NAMES]; // of the entry's sizes, as they are met
+    uint32_t num_names;
+} Bind;
+
+static DiagSpan place(const Bind *b) {
+    return ir_loc_span(b->func->loc);
+}
+
+static const char *place_text(Bind *b, DiagSpan span) {
+    const char *file = span.file ? span.file : "", *slash = strrchr(file, '/');
+    return arena_printf(&b->m->arena, "%s:%u", slash ? slash + 1 : file, span.line);
+}
+
+static const RecipeSize *recipe_size(const Recipe *recipe, const char *name) {
+    for (uint32_t i = 0; recipe && i < recipe->num_sizes; i++)
+        if (str_equal(recipe->sizes[i].name, name)) return &recipe->sizes[i];
+    return NULL;
+}
+
+static const IrAttr *author_range(const Bind *b, const char *name) {
+    const IrAttr *ranges = ir_op_attr(b->func, "ingot.ranges");
+    return ranges ? ir_attr_dict_find(ranges, name) : NULL;
+}
+
+// ---- names
+
+static Status refuse_dims(Bind *b, uint32_t arg, const char *why) {
+    Status status =
+        diag_error(b->sink, DIAG_P0011, place(b), "@%s: ingot.dims of argument %s %s",
+                   ir_symbol_name(b->func), module_text_argument_name(b->m, b->func, arg), why);
+    diag_write(b->sink, "a name for every '?' and the empty text for every number: [\"n\", \"\"]");
+    return status;
+}
+
+// The names an author gave the dimensions of an argument.
+static Status check_dims(Bind *b, uint32_t arg, const IrAttr *dims) {
+    const IrType *type = ir_func_body(b->func)->args[arg]->type;
+    uint32_t rank = type->kind == IR_TYPE_TENSOR ? type->rank : 0;
+    if (dims->kind != IR_ATTR_ARRAY || dims->num_elems != rank)
+        return refuse_dims(b, arg, "is no list of as many names as there are dimensions");
+    for (uint32_t d = 0; d < rank; d++) {
+        if (dims->elems[d]->kind != IR_ATTR_STRING)
+            return refuse_dims(b, arg, "holds something other than names");
+        if (*dims->elems[d]->str && type->shape[d] != IR_DYNAMIC)
+            return refuse_dims(b, arg, "names a dimension that is a number");
+    }
+    return STATUS_OK;
+}
+
+static bool is_bounded(const Bind *b, const char *name) {
+    return author_range(b, name) || recipe_size(b->recipe, name);
+}
+
+static Status refuse_unbounded(Bind *b, uint32_t arg, uint32_t dim, const char *name) {
+    const char *argument = module_text_argument_name(b->m, b->func, arg);
+    bool has_own = !str_has_prefix(name, arena_printf(&b->m->arena, "%s.", argument));
+    Status status =
+        diag_error(b->sink, DIAG_P0004, place(b), "@%s: nothing bounds dimension %u of argument %s",
+                   ir_symbol_name(b->func), dim, argument);
+    if (has_own)
+        diag_evidence(b->sink, "it has the name %s, which has no range", name);
+    else
+        diag_evidence(b->sink, "unknown is not the same as any");
+    if (has_own)
+        diag_write(b->sink, "ingot.ranges = {%s = {min = 1, max = 512, step = 64}} on the function",
+                   name);
+    else
+        diag_write(b->sink,
+                   "ingot.dims on the argument with a name for it, \"n\", and ingot.ranges = {n = "
+                   "{min = 1, max = 512, step = 64}} on the function; or in a recipe "
+                   "input_constraints: {%s: {min: 1, max: 512, step: 64}}",
+                   name);
+    return status;
+}
+
+static Status note_name(Bind *b, const char *name) {
+    for (uint32_t i = 0; i < b->num_names; i++)
+        if (str_equal(b->names[i], name)) return STATUS_OK;
+    if (b->num_names == SIZES_MAX_NAMES)
+        return diag_error(b->sink, DIAG_P0015, place(b), "@%s has more than %d unknown sizes",
+                          ir_symbol_name(b->func), SIZES_MAX_NAMES);
+    b->names[b->num_names++] = name;
+    return STATUS_OK;
+}
+
+static Status name_argument(Bind *b, uint32_t arg) {
+    IrModule *m = b->m;
+    const IrType *type = ir_func_body(b->func)->args[arg]->type;
+    const IrAttr *dims = ir_func_arg_attr(b->func, arg, "ingot.dims");
+    if (dims) TRY(check_dims(b, arg, dims));
+    if (!ir_type_is_shaped(type) || ir_type_is_static(type)) return STATUS_OK;
+    if (type->rank > SIZES_MAX_RANK) return refuse_dims(b, arg, "is about more than 12 dimensions");
+    const IrAttr *names[SIZES_MAX_RANK];
+    for (uint32_t d = 0; d < type->rank; d++) {
+        const char *name = dims ? dims->elems[d]->str : "";
+        if (type->shape[d] == IR_DYNAMIC) {
+            if (!*name)
+                name =
+                    arena_printf(&m->arena, "%s.%u", module_text_argument_name(m, b->func, arg), d);
+            if (!is_bounded(b, name)) return refuse_unbounded(b, arg, d, name);
+            TRY(note_name(b, name));
+        }
+        names[d] = ir_attr_string(m, name);
+    }
+    ir_func_set_arg_attr(m, b->func, arg, "ingot.dims", ir_attr_array(m, type->rank, names));
+    return STATUS_OK;
+}
+
+// ---- ranges
+
+typedef struct Range {
+    int64_t min, max, step;
+    bool rejects;
+    const char *at;
+} Range;
+
+static Status refuse_range(Bind *b, const char *name) {
+    Status status = diag_error(b->sink, DIAG_P0011, place(b), "@%s: ingot.ranges of %s is no range",
+                               ir_symbol_name(b->func), name);
+    diag_evidence(b->sink,
+                  "min (1 if left out), max and step (max if left out) are whole numbers "
+                  "from 1 to %d, off_step is \"pad\" or \"reject\"",
+                  SIZES_MAX_SIZE);
+    diag_write(b->sink, "%s = {min = 1, max = 512, step = 64}", name);
+    return status;
+}
+
+static bool read_author(const IrAttr *range, Range *out) {
+    if (range->kind != IR_ATTR_DICT) return false;
+    for (size_t i = 0; i < range->num_entries; i++) {
+        const char *key = range->entries[i].name;
+        const IrAttr *value = range->entries[i].attr;
+        if (str_equal(key, "off_step")) {
+            if (value->kind != IR_ATTR_STRING) return false;
+            out->rejects = str_equal(value->str, "reject");
+            if (!out->rejects && !str_equal(value->str, "pad")) return false;
+            continue;
+        }
+        int64_t *field = str_equal(key, "min")    ? &out->min
+                         : str_equal(key, "max")  ? &out->max
+                         : str_equal(key, "step") ? &out->step
+                                                  : NULL;
+        if (!field || value->kind != IR_ATTR_INT || value->i < 1 || value->i > SIZES_MAX_SIZE)
+            return false;
+        *field = value->i;
+    }
+    if (!out->step) out->step = out->max;
+    return out->max && out->min <= out->max;
+}
+
+static Status find_range(Bind *b, const char *name, Range *out) {
+    const IrAttr *author = author_range(b, name);
+    const RecipeSize *size = recipe_size(b->recipe, name);
+    if (author && size) {
+        Status status =
+            diag_error(b->sink, DIAG_R0011, size->span, "the module bounds the size %s too", name);
+        diag_evidence(b->sink, "@%s, %s", ir_symbol_name(b->func), place_text(b, place(b)));
+        diag_write(b->sink, "the range in one place");
+        return status;
+    }
+    *out = (Range){.min = 1, .at = place_text(b, size ? size->span : place(b))};
+    if (!size) return read_author(author, out) ? STATUS_OK : refuse_range(b, name);
+    out->min = size->range.min;
+    out->max = size->range.max;
+    out->step = size->range.step;
+    out->rejects = str_equal(size->off_step, "reject");
+    return STATUS_OK;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static Status check_versions(Bind *b, const SizeRanges *ranges) {
+    if (size_ranges_num_versions(ranges) > 0) return STATUS_OK;
+    StrBuf buckets = {0};
+    const SizeRange *most = &ranges->of[0];
+    for (uint32_t i = 0; i < ranges->num; i++) {
+        const SizeRange *r = &ranges->of[i];
+        if (size_range_num_buckets(r) > size_range_num_buckets(most)) most = r;
+        strbuf_printf(&buckets, "%s%s: %lld (%s)", i ? ", " : "", r->name,
+                      (long long)size_range_num_buckets(r), r->at);
+    }
+    Status status = diag_error(b->sink, DIAG_P0015, place(b),
+                               "@%s would be compiled more than %d times, once for every "
+                               "combination of buckets",
+                               ir_symbol_name(b->func), SIZES_MAX_VERSIONS);
+    (void)status;
+    diag_evidence(b->sink, "buckets of %s", buckets.data);
+    strbuf_deinit(&buckets);
+    diag_write(b->sink, "a larger step for %s", most->name);
+    return STATUS_LIMIT;
+}
+
+static Status set_ranges(Bind *b) {
+    IrModule *m = b->m;
+    IrNamedAttr of[SIZES_MAX_NAMES];
+    array_sort(b->names, b->num_names, sizeof *b->names, by_name);
+    for (uint32_t i = 0; i < b->num_names; i++) {
+        Range range;
+        TRY(find_range(b, b->names[i], &range));
+        IrNamedAttr entries[] = {{ir_intern(m, "at"), ir_attr_string(m, range.at)},
+                                 {ir_intern(m, "max"), ir_attr_i64(m, range.max)},
+                                 {ir_intern(m, "min"), ir_attr_i64(m, range.min)},
+                                 {ir_intern(m, "step"), ir_attr_i64(m, range.step)},
+                                 {ir_intern(m, "off_step"), ir_attr_string(m, "reject")}};
+        size_t num = ARRAY_LEN(entries) - (range.rejects ? 0 : 1);
+        of[i] = (IrNamedAttr){ir_intern(m, b->names[i]), ir_attr_dict(m, num, entries)};
+    }
+    ir_op_set_attr(m, b->func, "ingot.ranges",
+                   b->num_names ? ir_attr_dict(m, b->num_names, of) : NULL);
+    if (!b->num_names) return STATUS_OK;
+    // Read again as passes will.
+    const IrAttr *ranges = ir_op_attr(b->func, "ingot.ranges");
+    SizeRanges read = {0};
+    for (size_t i = 0; i < ranges->num_entries; i++) {
+        const IrAttr *range = ranges->entries[i].attr;
+        read.of[read.num++] = (SizeRange){.name = ranges->entries[i].name,
+                                          .at = ir_attr_dict_find(range, "at")->str,
+                                          .min = ir_attr_dict_find(range, "min")->i,
+                                          .max = ir_attr_dict_find(range, "max")->i,
+                                          .step = ir_attr_dict_find(range, "step")->i};
+    }
+    return check_versions(b, &read);
+}
+
+static Status check_used(Bind *b) {
+    const IrAttr *ranges = ir_op_attr(b->func, "ingot.ranges");
+    if (ranges && ranges->kind != IR_ATTR_DICT) return refuse_range(b, "n");
+    for (size_t i = 0; ranges && i < ranges->num_entries; i++) {
+        const char *name = ranges->entries[i].name;
+        bool is_used = false;
+        for (uint32_t k = 0; k < b->num_names; k++) is_used |= str_equal(b->names[k], name);
+        if (is_used) continue;
+        Status status = diag_error(b->sink, DIAG_P0011, place(b),
+                                   "@%s: no dimension of an argument is called %s",
+                                   ir_symbol_name(b->func), name);
+        const char *nearest = str_nearest(name, b->names, b->num_names);
+        if (nearest) diag_write(b->sink, "%s", nearest);
+        return status;
+    }
+    return STATUS_OK;
+}
+
+Status module_ranges_bind(IrModule *m, IrOp *func, const Recipe *recipe, DiagSink *sink) {
+    Bind b = {.m = m, .func = func, .recipe = recipe, .sink = sink};
+    const IrAttr *ranges = ir_op_attr(func, "ingot.ranges");
+    if (ranges && ranges->kind != IR_ATTR_DICT) return refuse_range(&b, "n");
+    for (uint32_t i = 0; i < ir_func_body(func)->num_args; i++) TRY(name_argument(&b, i));
+    TRY(check_used(&b));
+    return set_ranges(&b);
+}
+
+Status module_ranges_check_recipe(IrModule *m, const Recipe *recipe, DiagSink *sink) {
+    for (uint32_t i = 0; i < recipe->num_sizes; i++) {
+        const char *names[64];
+        size_t num = 0;
+        bool is_used = false;
+        FOR_EACH_OP(func, ir_module_body(m)) {
+            const IrAttr *ranges = ir_op_attr(func, "ingot.ranges");
+            for (size_t k = 0; ranges && k < ranges->num_entries; k++) {
+                is_used |= str_equal(ranges->entries[k].name, recipe->sizes[i].name);
+                if (num < ARRAY_LEN(names)) names[num++] = ranges->entries[k].name;
+            }
+        }
+        if (is_used) continue;
+        Status status = diag_error(sink, DIAG_R0012, recipe->sizes[i].span,
+                                   "the module has no size called %s", recipe->sizes[i].name);
+        const char *nearest = str_nearest(recipe->sizes[i].name, names, num);
+        if (nearest)
+            diag_write(sink, "%s:", nearest);
+        else
+            diag_write(sink, "ingot.dims on the arguments, with this name for a '?'");
+        return status;
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,73 @@
+// Named sizes of modules compiled from text: an entry states a range for each name (ingot.ranges),
+// its arguments say which of their dimensions have it (ingot.dims), and every '?' behind them is
+// proven to be one of the names or a number. Shared by refine-shapes, which proves, and
+// split-buckets, which makes a version of the entry per bucket.
+#ifndef INGOT_PASSES_SIZES_H
+#define INGOT_PASSES_SIZES_H
+
+#include "base/diag.h"
+#include "ir/ir.h"
+
+enum {
+    SIZES_MAX_NAMES = 8,     // of an entry
+    SIZES_MAX_VERSIONS = 32, // of an entry: the product of its names' buckets
+    SIZES_MAX_SIZE = 1 << 24,
+    SIZES_MAX_RANK = 12, // of a tensor of unknown size
+};
+
+typedef struct SizeRange {
+    const char *name;
+    const char *at; // file and line that state it
+    int64_t min, max, step;
+    bool rejects_off_step; // sizes that are no bucket's are refused instead of padded
+} SizeRange;
+
+typedef struct SizeRanges {
+    SizeRange of[SIZES_MAX_NAMES]; // sorted by name
+    uint32_t num;
+} SizeRanges;
+
+// The ranges of an entry, none if it has no ingot.ranges; P0011 if they are malformed.
+Status size_ranges_read(const IrOp *func, DiagSink *sink, SizeRanges *out_ranges) MUST_USE;
+// Multiples of step from min to max, and max; the smallest serves every size from min.
+int64_t size_range_num_buckets(const SizeRange *range);
+int64_t size_range_bucket(const SizeRange *range, int64_t i);
+// Number of versions of an entry, -1: more than SIZES_MAX_VERSIONS.
+int64_t size_ranges_num_versions(const SizeRanges *ranges);
+// The bucket of every name in version number `version`, the last name's running fastest.
+void size_ranges_version(const SizeRanges *ranges, int64_t version, int64_t *out_sizes);
+
+// What a dimension is: a name (number in the ranges), or a number (name -1).
+typedef struct Size {
+    int32_t name;
+    int64_t number;
+} Size;
+
+typedef struct Sizes {
+    IrOp *func;
+    const SizeRanges *ranges;
+    struct SizeNode *nodes; // classes of equal sizes
+    uint32_t *first_node;   // by value index; 0: the value has none
+    uint32_t num_nodes, num_values;
+} Sizes;
+
+// Proves every unknown size of a function without calls, and that padding up to a bucket changes no
+// valid element of what its ops compute, given the guards split-buckets adds. P0004: nothing
+// bounds a size; P0014: an op that cannot be padded. sizes_deinit in either case.
+Status sizes_prove(IrModule *m, IrOp *func, const SizeRanges *ranges, DiagSink *sink,
+                   Sizes *out_sizes) MUST_USE;
+void sizes_deinit(Sizes *sizes);
+Size sizes_of_dim(const Sizes *sizes, const IrValue *value, uint32_t dim);
+Size sizes_of_index(const Sizes *sizes, const IrValue *value); // number -1: neither
+// Of a structured op: the size of its loop.
+Size sizes_of_loop(IrModule *m, const Sizes *sizes, const IrOp *op, uint32_t loop);
+
+// Has an argument or result of the function an unknown size?
+bool sizes_are_unknown(const IrOp *func);
+
+// ---- split_sizes.c: of split-buckets
+
+// Replaces an entry of named sizes by its versions.
+Status split_sizes(IrModule *m, IrOp *func, DiagSink *sink) MUST_USE;
+
+#endif

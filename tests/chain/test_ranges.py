@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Modules of IR text whose sizes vary: compiled once per bucket, they answer for every size as the interpreter
+does for exactly that size - at the least size, off a step, at the end of a bucket, at the beginning of the
+next, at the largest - and refuse every other size by name. What lies in the padding reaches no result: it is
+the rest of the call before, which was of another size.
+
+The modules state their bounds as those of test_module_text do."""
+import json
+import os
+import random
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(HERE, ".."))
+from support import expect, expect_exit, main, run, run_well, scratch
+from test_module_text import (accept_dumps, bound_of, compare, count, outputs, random_values, read_npy,
+                              write_npy)
+
+MODULES = os.path.join(HERE, "modules_sized")
+
+
+def signature(artifact):
+    """Arguments and results of the first entry, and the ranges of its sizes by name."""
+    entry = json.loads(run_well("inspect", artifact, "--json"))["entries"][0]
+    return entry["arguments"], entry["results"], {s["name"]: s for s in entry["sizes"]}
+
+
+def buckets(size):
+    return [*range(-(-size["min"] // size["step"]) * size["step"], size["max"], size["step"]), size["max"]]
+
+
+def cases(sizes):
+    """Calls by size name: each size at its borders while the others go through theirs."""
+    borders = {}
+    for name, size in sizes.items():
+        last = buckets(size)
+        known = {size["min"], size["min"] + 1, last[0], last[0] + 1, last[-1] - 1, size["max"]}
+        borders[name] = sorted(n for n in known if size["min"] <= n <= size["max"])
+    return [{name: of[(i + k) % len(of)] for k, (name, of) in enumerate(borders.items())}
+            for i in range(max(len(of) for of in borders.values()))]
+
+
+def shape_of(port, call):
+    return [call.get(name, size) for name, size in zip(port.get("dims", [""] * len(port["shape"])), port["shape"])]
+
+
+def make_inputs(folder, arguments, call, generator):
+    options = []
+    for argument in arguments:
+        path = os.path.join(folder, argument["name"] + ".npy")
+        shape = shape_of(argument, call)
+        write_npy(path, argument["type"], shape, random_values(argument["type"], count(shape), generator))
+        options += ["--input", f"{argument['name']}={path}"]
+    return options
+
+
+def compare_call(folder, module, artifact, call, bound, generator):
+    arguments, results, _ = signature(artifact)
+    inputs = make_inputs(folder, arguments, call, generator)
+    want, wanted = outputs(folder, results, "interpreted", "--result")
+    run_well("opt", module, "--run", *inputs, *want)
+    got, paths = outputs(folder, results, "compiled")
+    run_well("run", artifact, *inputs, *got)
+    for result, ours, theirs in zip(results, paths, wanted):
+        expect(list(read_npy(ours)[1]) == shape_of(result, call), f"{result['name']} of {call}: {read_npy(ours)[1]}")
+        compare(f"{result['name']} of {call}", ours, theirs, bound)
+
+
+def check_modules():
+    notes = []
+    for name in sorted(os.listdir(MODULES)):
+        path = os.path.join(MODULES, name)
+        with open(path, encoding="utf-8") as file:
+            bound = bound_of(file.read())
+        with scratch() as folder:
+            artifact, dumps = os.path.join(folder, "m.ingot"), os.path.join(folder, "ir")
+            run_well("compile", path, "--target=host", "-o", artifact, "--dump-ir-after=all", f"--dump-dir={dumps}")
+            accept_dumps(dumps)
+            generator, calls = random.Random(1), cases(signature(artifact)[2])
+            for call in calls:
+                compare_call(folder, path, artifact, call, bound, generator)
+            notes.append(f"{name[:-5]} {len(calls)} calls")
+    return ", ".join(notes)
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+EXP = """%c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = math.exp %a : f32
+    linalg.yield %v : f32
+  } -> tensor<?x4xf32>"""
+
+
+def rows(dims='["n", ""]', ranges="{n = {max = 40, step = 16}}", kind="tensor<?x4xf32>", body=None, result=None):
+    attributes = f" attributes {{ingot.ranges = {ranges}}}" if ranges else ""
+    named = f" {{ingot.dims = {dims}}}" if dims else ""
+    result = result or kind
+    return f"""func.func @main(%x: {kind}{named}) -> {result}{attributes} {{
+  {body or EXP}
+  return %y : {result}
+}}
+"""
+
+
+def refused(folder, path, code, *what):
+    target = os.path.join(folder, "refused.ingot")
+    done = run("compile", path, "-o", target)
+    expect_exit(done, code)
+    for text in what:
+        expect(text in done.stderr.decode(), f"'{text}' is not in: {done.stderr.decode()}")
+    expect(not os.path.exists(target), "something was written")
+
+
+def check_what_cannot_be_exact():
+    """Nothing is computed that padding would change; the message names what and why."""
+    slice_part = "%y = tensor.extract_slice %x[OFFSET, 0] [SIZES] [STRIDE, 1] : tensor<?x4xf32> to RESULT"
+    shifted = slice_part.replace("OFFSET", "%o").replace("SIZES", "%n, 4").replace("STRIDE", "1")
+    shifted = ("%o = arith.constant 0 : index\n %n = tensor.dim %x, %o : tensor<?x4xf32>\n"
+               + shifted.replace("RESULT", "tensor<?x4xf32>"))
+    head = slice_part.replace("OFFSET", "2").replace("SIZES", "2, 4").replace("STRIDE", "1").replace("RESULT", "tensor<2x4xf32>")
+    window = ("%e = arith.constant dense<0.0> : tensor<1x2x2x3xf32>\n%w = tensor.empty() : tensor<2x2xf32>\n"
+              "%y = linalg.pooling_nhwc_sum {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} "
+              "ins(%x, %w : tensor<1x?x3x3xf32>, tensor<2x2xf32>) outs(%e : tensor<1x2x2x3xf32>) -> tensor<1x2x2x3xf32>")
+    pad = ("%z = arith.constant 0.0 : f32\n%y = tensor.pad %x low[1, 0] high[0, 0] {\n^bb0(%i: index, %j: index):\n"
+           "tensor.yield %z : f32\n} : tensor<?x4xf32> to tensor<?x4xf32>")
+    fixed = ("%e = tensor.empty() : tensor<7x4xf32>\n%y = linalg.copy ins(%x : tensor<?x4xf32>) outs(%e : tensor<7x4xf32>)"
+             " -> tensor<7x4xf32>")
+    cases = [
+        (rows(body=shifted), 3, "P0014", "slice", "moves elements"),
+        (rows(body=head, result="tensor<2x4xf32>"), 3, "P0014", "is not there for the smallest size"),
+        (rows(body="%y = tensor.collapse_shape %x [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>", result="tensor<?xf32>"),
+         3, "P0014", "splits or joins"),
+        (rows('["", "n", "", ""]', kind="tensor<1x?x3x3xf32>", body=window, result="tensor<1x2x2x3xf32>"), 3, "P0014", "a window moves"),
+        (rows(body=pad), 3, "P0014", "makes an unknown size larger"),
+        (rows(body=fixed, result="tensor<7x4xf32>"), 3, "P0014", "needs the size n to be 7"),
+        (rows('["n", "m"]', "{n = {max = 4}, m = {max = 4}}", "tensor<?x?xf32>",
+              "%c0 = arith.constant 0 : index\n%n = tensor.dim %x, %c0 : tensor<?x?xf32>\n%e = tensor.empty(%n, %n) : tensor<?x?xf32>\n"
+              "%y = linalg.copy ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>"),
+         3, "P0014", "to be equal"),
+        (rows(body="%c0 = arith.constant 0 : index\n%n = tensor.dim %x, %c0 : tensor<?x4xf32>\n%m = arith.addi %n, %n : index\n"
+              "%e = tensor.empty(%m) : tensor<?x4xf32>\n%z = arith.constant 0.0 : f32\n"
+              "%y = linalg.fill ins(%z : f32) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>"), 3, "P0004", "none is computed from others"),
+        (rows(None), 3, "P0004", "nothing bounds dimension 0 of argument x"),
+        (rows(ranges=None), 3, "P0004", "nothing bounds dimension 0 of argument x", "the name n"),
+        (rows('["n"]'), 3, "P0011", "as many names as there are dimensions"),
+        (rows('["n", "m"]'), 3, "P0011", "names a dimension that is a number"),
+        (rows(ranges="{n = {max = 4}, nn = {max = 4}}"), 3, "P0011", "is called nn"),
+        (rows(ranges="{n = {max = 4, min = 5}}"), 3, "P0011", "is no range"),
+        (rows(ranges="{n = {max = 4, mix = 5}}"), 3, "P0011", "is no range"),
+        (rows(ranges="{n = {max = 4096, step = 8}}"), 4, "P0015", "n: 512", "a larger step for n"),
+    ]
+    with scratch() as folder:
+        for text, code, *what in cases:
+            refused(folder, write(folder, "m.mlir", text), code, "m.mlir:", *what)
+
+
+RECIPE = """version: 1
+model_name: rows
+subgraph: {file: m.mlir}
+input_constraints:
+  %s: {min: %d, max: 40, step: 16%s}
+"""
+
+
+def call_rows(folder, artifact, num):
+    given = write_npy(os.path.join(folder, "x.npy"), "f32", (num, 4), [0.0] * (4 * num))
+    out = os.path.join(folder, "y.npy")
+    done = run("run", artifact, "--input", os.path.join(folder, "x.npy"), "--output", out)
+    if done.returncode == 0:
+        expect(given is None and read_npy(out)[1] == (num, 4) and set(read_npy(out)[2]) == {1.0}, read_npy(out))
+    return done
+
+
+def check_calls():
+    """Outside the range, and off a step where the recipe says so: refused with the nearest size and the line."""
+    with scratch() as folder:
+        artifact = os.path.join(folder, "m.ingot")
+        module = write(folder, "m.mlir", rows(ranges="{n = {min = 3, max = 40, step = 16}}"))
+        run_well("compile", module, "-o", artifact)
+        for num in (3, 16, 17, 33, 40):
+            expect_exit(call_rows(folder, artifact, num), 0)
+        for num, nearest in ((0, 3), (2, 3), (41, 40)):
+            done = call_rows(folder, artifact, num)
+            expect_exit(done, 3)
+            for text in ("X0021", f"the size n, is {num}", "3 to 40", "16, 32, 40", "m.mlir:1", f"write:    {nearest}\n"):
+                expect(text in done.stderr.decode(), f"'{text}' is not in: {done.stderr.decode()}")
+        for text, name in ((rows(ranges=None), "n"), (rows(None, None), "x.0")):
+            write(folder, "m.mlir", text)
+            for off_step, codes in (("", (0, 0, 0)), (", off_step: pad", (0, 0, 0)), (", off_step: reject", (3, 0, 3))):
+                recipe = write(folder, "r.yaml", RECIPE % (name, 2, off_step))
+                run_well("compile", recipe, "-o", artifact)
+                for num, code in zip((5, 32, 33), codes):
+                    done = call_rows(folder, artifact, num)
+                    expect_exit(done, code)
+                    nearest = {5: "16", 33: "32 or 40"}.get(num)
+                    for want in ("none of its steps", "r.yaml:5", f"write:    {nearest}\n") if code else ():
+                        expect(want in done.stderr.decode(), f"'{want}' is not in: {done.stderr.decode()}")
+
+
+def check_recipes():
+    """A recipe bounds sizes of its module only, and only what the module leaves open."""
+    with scratch() as folder:
+        write(folder, "m.mlir", rows(ranges=None))
+        refused(folder, write(folder, "r.yaml", RECIPE % ("m", 1, "")), 3, "P0004", "the name n")
+        write(folder, "m.mlir", rows())
+        refused(folder, write(folder, "r.yaml", RECIPE % ("n", 1, "")), 3, "R0011", "bounds the size n too", "m.mlir:1")
+        refused(folder, write(folder, "r.yaml", RECIPE % ("nn", 1, "")), 3, "R0012", "no size called nn")
+        write(folder, "m.mlir", rows(ranges=None))
+        refused(folder, write(folder, "r.yaml", RECIPE % ("n", 41, "")), 3, "R0011", "n.min 41 is above n.max 40")
+        refused(folder, write(folder, "r.yaml", RECIPE % ("n", 1, ", of_step: pad")), 3, "R0008", "off_step")
+        refused(folder, write(folder, "r.yaml", RECIPE.replace("max: 40, ", "") % ("n", 1, "")), 3, "R0009", "max")
+
+
+if __name__ == "__main__":
+    main(globals())
