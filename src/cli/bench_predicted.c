@@ -29,7 +29,8 @@ static double number_at(const json_t *list, size_t i) {
 // The prediction at a position between an empty and a full context.
 static double at_depth(const Bench *b, const json_t *object) {
     const json_t *ns = json_object_get(object, b->is_single ? "one_thread_ns" : "all_threads_ns");
-    double share = (double)b->depth / b->model->info.context_tokens;
+    uint32_t context = b->model->info.context_tokens; // 0: tensors, and no position
+    double share = context ? (double)b->depth / context : 0;
     return number_at(ns, 0) * (1 - share) + number_at(ns, 1) * share;
 }
 
@@ -39,7 +40,10 @@ static void add_row(Bench *b, const PredictedRow *row) {
 }
 
 static void compare_bucket(Bench *b, const PlanEntry *entry, const json_t *predicted) {
-    PredictedRow total = {.bucket_tokens = entry->bucket_tokens, .kernel = "", .class = ""};
+    const char *entry_name =
+        arena_strdup(&b->rows->arena, artifact_string(b->artifact, entry->name));
+    PredictedRow total = {
+        .bucket_tokens = entry->bucket_tokens, .entry = entry_name, .kernel = "", .class = ""};
     size_t first = b->rows->num_rows;
     add_row(b, &total);
     const json_t *kernels = json_object_get(predicted, "kernels");
@@ -49,6 +53,7 @@ static void compare_bucket(Bench *b, const PlanEntry *entry, const json_t *predi
         const char *class = json_string_value(json_object_get(kernel, "class"));
         if (!name || !class) continue;
         PredictedRow row = {.bucket_tokens = entry->bucket_tokens,
+                            .entry = entry_name,
                             .kernel = arena_strdup(&b->rows->arena, name),
                             .class = arena_strdup(&b->rows->arena, class)};
         row.predicted_ns =
@@ -100,11 +105,14 @@ static void compare_all(Bench *b, const json_t *prediction) {
     snprintf(b->rows->target, sizeof b->rows->target, "%s", target ? target : "");
     for (uint64_t e = 0; e < b->artifact->plan->entries.count; e++) {
         const PlanEntry *entry = &b->artifact->entries[e];
-        if (b->depth + entry->bucket_tokens > b->model->info.context_tokens) continue;
+        bool is_of_tokens = b->model->session;
+        if (is_of_tokens && b->depth + entry->bucket_tokens > b->model->info.context_tokens)
+            continue;
         for (size_t i = 0; i < json_array_size(entries); i++) {
             const json_t *predicted = json_array_get(entries, i);
             json_int_t tokens = json_integer_value(json_object_get(predicted, "bucket_tokens"));
-            if (tokens == entry->bucket_tokens) compare_bucket(b, entry, predicted);
+            if (is_of_tokens ? tokens == entry->bucket_tokens : i == e)
+                compare_bucket(b, entry, predicted);
         }
     }
     b->rows->median_error = median_error(b->rows);
@@ -146,6 +154,7 @@ void bench_predicted_put_json(const PredictedRows *rows, JsonWriter *json) {
     for (size_t i = 0; i < rows->num_rows; i++) {
         const PredictedRow *row = &rows->rows[i];
         json_begin_object(json, NULL);
+        json_put_string(json, "entry", row->entry);
         json_put_uint(json, "bucket_tokens", row->bucket_tokens);
         json_put_string(json, "kernel", row->kernel);
         json_put_string(json, "class", row->class);
@@ -159,14 +168,14 @@ void bench_predicted_put_json(const PredictedRows *rows, JsonWriter *json) {
 
 void bench_predicted_put_text(const PredictedRows *rows, StrBuf *out) {
     if (rows->num_rows == 0) return;
-    strbuf_printf(out, "\npredicted on %s against measured, per call of a bucket\n\n",
+    strbuf_printf(out, "\npredicted on %s against measured, per call of an entry\n\n",
                   rows->target);
-    strbuf_puts(out, "| bucket | kernel | measured ms | predicted ms | ratio |\n");
-    strbuf_puts(out, "|---:|---|---:|---:|---:|\n");
+    strbuf_puts(out, "| entry | kernel | measured ms | predicted ms | ratio |\n");
+    strbuf_puts(out, "|---|---|---:|---:|---:|\n");
     for (size_t i = 0; i < rows->num_rows; i++) {
         const PredictedRow *row = &rows->rows[i];
         bool is_total = !*row->kernel;
-        strbuf_printf(out, "| %u | %s%s%s%s | %.3f | %.3f | %.2f |\n", row->bucket_tokens,
+        strbuf_printf(out, "| %s | %s%s%s%s | %.3f | %.3f | %.2f |\n", row->entry,
                       is_total ? "all" : row->kernel, is_total ? "" : " (", row->class,
                       is_total ? "" : ")", row->measured_ns * 1e-6, row->predicted_ns * 1e-6,
                       row->measured_ns > 0 ? row->predicted_ns / row->measured_ns : 0.0);

@@ -5,7 +5,8 @@
 #include "cli/loaded_model.h"
 
 typedef struct PredictedRow {
-    uint32_t bucket_tokens;
+    uint32_t bucket_tokens; // 0: the entry takes tensors
+    const char *entry;
     const char *kernel, *class;       // "" and "" for a bucket as a whole
     double measured_ns, predicted_ns; // of one call of the bucket
 } PredictedRow;

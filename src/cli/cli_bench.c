@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cli/bench_predicted.h"
+#include "cli/bench_tensors.h"
 #include "cli/loaded_model.h"
 
 typedef struct BenchRun {
@@ -197,6 +198,12 @@ Status verb_BENCH(Cli *cli) {
     double load = load_average();
     if (load > 0.5 && !cli->is_quiet)
         fprintf(stderr, "ingot: note: other programs are running (load average %.2f)\n", load);
+    Model first;
+    TRY(model_open_any(cli, path, &first));
+    bool is_of_tensors = !first.session;
+    Status done = is_of_tensors ? bench_tensors(cli, &first, plan.num_runs) : STATUS_OK;
+    model_close(&first);
+    if (is_of_tensors) return done;
     BenchRun *runs = base_alloc(plan.num_runs, sizeof *runs);
     PredictedRows predicted = {0};
     Status status = measure_all(cli, path, &plan, runs);

@@ -18,25 +18,39 @@ Status take_error(Cli *cli, IngotStatus status, IngotError *error) {
     return (Status)status; // the same numbers
 }
 
-Status model_open(Cli *cli, const char *path, Model *out_model) {
+static Status open_handle(Cli *cli, const char *path, Model *out_model) {
     uint64_t begin = clock_ns();
-    Model model = {.path = path};
+    *out_model = (Model){.path = path};
     IngotOptions options = {.cpu_level = args_text(&cli->args, OPT_CPU, NULL)};
     TRY(get_threads(cli, &options.num_threads));
     // Without a wish the artifact's own limit counts too.
     if (!args_has(&cli->args, OPT_THREADS) && !getenv("INGOT_THREADS")) options.num_threads = 0;
     IngotError *error = NULL;
-    IngotStatus opened = ingot_model_open(path, &options, &model.handle, &error);
+    IngotStatus opened = ingot_model_open(path, &options, &out_model->handle, &error);
     TRY(take_error(cli, opened, error));
-    opened = ingot_session_create(model.handle, &model.session, &error);
-    if (opened != INGOT_OK) {
-        ingot_model_close(model.handle);
-        return take_error(cli, opened, error);
-    }
-    model.info = ingot_model_info(model.handle);
-    model.open_ns = clock_ns() - begin;
-    *out_model = model;
+    out_model->info = ingot_model_info(out_model->handle);
+    out_model->open_ns = clock_ns() - begin;
     return STATUS_OK;
+}
+
+static Status open_session(Cli *cli, Model *model) {
+    IngotError *error = NULL;
+    uint64_t begin = clock_ns();
+    IngotStatus opened = ingot_session_create(model->handle, &model->session, &error);
+    model->open_ns += clock_ns() - begin;
+    if (opened != INGOT_OK) model_close(model);
+    return take_error(cli, opened, error);
+}
+
+Status model_open(Cli *cli, const char *path, Model *out_model) {
+    TRY(open_handle(cli, path, out_model));
+    return open_session(cli, out_model);
+}
+
+Status model_open_any(Cli *cli, const char *path, Model *out_model) {
+    TRY(open_handle(cli, path, out_model));
+    bool has_entries = ingot_model_num_entries(out_model->handle) > 0;
+    return has_entries ? STATUS_OK : open_session(cli, out_model);
 }
 
 void model_close(Model *model) {

@@ -9,13 +9,15 @@
 typedef struct Model {
     const char *path;
     IngotModel *handle;
-    IngotSession *session;
+    IngotSession *session; // NULL: the artifact takes tensors
     IngotModelInfo info;
     uint64_t open_ns; // how long opening took
 } Model;
 
-// Opens with --threads and --cpu of the command line.
+// Opens with --threads and --cpu of the command line; the second one also what takes tensors
+// instead of tokens.
 Status model_open(Cli *cli, const char *path, Model *out_model) MUST_USE;
+Status model_open_any(Cli *cli, const char *path, Model *out_model) MUST_USE;
 void model_close(Model *model);
 
 // ingot_prefill and ingot_decode on the model's session.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/bench_tensors.h"
 #include "runtime/api.h"
 
 typedef struct StepClock {
@@ -26,10 +27,19 @@ static Status run_bucket(StepClock *c, uint32_t tokens) {
     Executor *executor = c->model->handle->executor;
     ingot_session_reset(c->model->session);
     if (c->depth) TRY(model_prefill(c->cli, c->model, c->ids, c->depth));
-    memset(c->step_ns, 0, c->model->handle->artifact.plan->steps.count * sizeof *c->step_ns);
     executor_set_profile(executor, c->step_ns, c->wait_ns);
     Status status = model_prefill(c->cli, c->model, c->ids + c->depth, tokens);
     executor_set_profile(executor, NULL, NULL);
+    return status;
+}
+
+// One call of an entry that takes tensors.
+static Status run_entry(StepClock *c, uint32_t e) {
+    TensorCall call = tensor_call_prepare(c->model, e);
+    executor_set_profile(c->model->handle->executor, c->step_ns, c->wait_ns);
+    Status status = tensor_call_run(c->cli, c->model, &call);
+    executor_set_profile(c->model->handle->executor, NULL, NULL);
+    tensor_call_deinit(&call);
     return status;
 }
 
@@ -38,7 +48,7 @@ Status step_times_measure(Cli *cli, Model *model, uint64_t depth, uint64_t *best
     uint64_t num_steps = MAX(artifact->plan->steps.count, (uint64_t)1);
     uint64_t context = model->info.context_tokens;
     StepClock c = {.cli = cli, .model = model, .depth = depth};
-    c.ids = base_alloc(context, sizeof *c.ids);
+    c.ids = base_alloc(MAX(context, (uint64_t)1), sizeof *c.ids);
     c.step_ns = base_alloc(num_steps, sizeof *c.step_ns);
     c.wait_ns = base_alloc(num_steps, sizeof *c.wait_ns);
     for (uint64_t i = 0; i < context; i++)
@@ -46,8 +56,9 @@ Status step_times_measure(Cli *cli, Model *model, uint64_t depth, uint64_t *best
     Status status = STATUS_OK;
     for (uint64_t e = 0; e < artifact->plan->entries.count && status == STATUS_OK; e++) {
         const PlanEntry *entry = &artifact->entries[e];
-        if (depth + entry->bucket_tokens > context) continue;
-        status = run_bucket(&c, entry->bucket_tokens);
+        if (model->session && depth + entry->bucket_tokens > context) continue;
+        memset(c.step_ns, 0, num_steps * sizeof *c.step_ns);
+        status = model->session ? run_bucket(&c, entry->bucket_tokens) : run_entry(&c, (uint32_t)e);
         for (uint32_t s = entry->first_step; s < entry->first_step + entry->num_steps; s++)
             best_ns[s] = MIN(best_ns[s], c.step_ns[s]);
     }

@@ -92,10 +92,6 @@ static Status choose_level(Tuner *t, const CompileReport *report, size_t *out_in
 
 static Status read_candidates(Tuner *t, const CompileReport *report, size_t max_candidates) {
     size_t index = 0;
-    if (report->context_len_tokens == 0)
-        return usage_error(&t->cli->sink, DIAG_U0004,
-                           "%s is no language model, and only their kernels are measured so far",
-                           t->options.recipe_path);
     TRY(choose_level(t, report, &index));
     t->options.levels = 1u << report->levels[index];
     json_t *levels = json_loads(report->predicted, 0, NULL);
@@ -155,7 +151,7 @@ static Status compile_variant(Tuner *t, size_t n) {
 
 static Status measure_variant(Tuner *t, Variant *v) {
     Model model;
-    TRY(model_open(t->cli, v->artifact, &model));
+    TRY(model_open_any(t->cli, v->artifact, &model));
     if (!v->best_ns) v->best_ns = step_times_create(&model);
     Status status = step_times_measure(t->cli, &model, t->depth, v->best_ns);
     model_close(&model);
@@ -181,7 +177,7 @@ static int by_time(const void *a, const void *b) {
 // Steps have the same numbers in all variants: schedules change the insides of kernels only.
 static Status take_times(Tuner *t) {
     Model model;
-    TRY(model_open(t->cli, t->variants[0].artifact, &model));
+    TRY(model_open_any(t->cli, t->variants[0].artifact, &model));
     for (size_t k = 0; k < t->num_kernels; k++) {
         TuningKernel *kernel = &t->kernels[k];
         for (size_t i = 0; i < kernel->num_candidates; i++)

@@ -8,7 +8,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from support import TINY_RECIPE, expect, expect_exit, main, run, run_well, scratch
+from support import ROOT, TINY_RECIPE, expect, expect_exit, main, run, run_well, scratch
 from tiny_model import make_model
 
 KEPT = scratch()
@@ -132,6 +132,39 @@ def check_explain_shows_the_choice():
         len(k["candidates"]) for level in record["schedules"] for k in level["kernels"]
         if k["kernel"] == first["kernel"]), text)
     expect(b"--schedules" in run_well("explain", *inputs()), "the summary names the option")
+
+
+def check_modules():
+    """What takes tensors is measured on arguments made up for it, tuned and benched."""
+    module = os.path.join(ROOT, "tests", "chain", "modules", "conv_channels_first.mlir")
+    run_well("tune", module, "-o", path_of("conv.yaml"), "--runs", "1", "--candidates", "2")
+    kernels = read("conv.yaml").decode().split("  - name: ")[1:]
+    measured = [int(entry[4]) for kernel in kernels for entry in ENTRY.findall(kernel)]
+    expect(len(kernels) == 4 and len(measured) >= 4 and min(measured) > 0, kernels)
+    swapped = []  # the second candidate first: it must be the one that is taken
+    for kernel in kernels:
+        lines = kernel.split("\n")
+        at = [i for i, line in enumerate(lines) if ENTRY.search(line)]
+        if len(at) > 1:
+            lines[at[0]], lines[at[1]] = lines[at[1]], lines[at[0]]
+        swapped.append("\n".join(lines))
+    head = read("conv.yaml").decode().split("  - name: ")[0]
+    write("swapped.yaml", "  - name: ".join([head, *swapped]))
+    artifacts = []
+    for name in ("conv", "swapped"):
+        options = ["--tuning", path_of(name + ".yaml"), "-o", path_of(name + ".ingot"), "--json"]
+        report = json.loads(run_well("compile", module, *options))
+        expect(report["num_pinned_kernels"] == 4, report["num_pinned_kernels"])
+        artifacts.append(read(name + ".ingot"))
+    expect(artifacts[0] != artifacts[1], "the lock does not decide")
+    report = json.loads(run_well("bench", path_of("conv.ingot"), "--runs", "2", "--json"))
+    entry, = report["entries"]
+    expect(entry["entry"] == "main" and entry["arguments"].startswith("1x3x9x10xf32, 8x3x3x3xf32"), entry)
+    expect(0 < entry["call_ns_min"] <= entry["call_ns"] <= entry["call_ns_max"], entry)
+    rows = report["predicted"]["rows"]
+    expect(len(rows) > 4 and all(row["measured_ns"] > 0 and row["predicted_ns"] > 0 for row in rows), rows)
+    text = run_well("bench", path_of("conv.ingot"), "--runs", "2").decode()
+    expect("| main | 1x3x9x10xf32" in text and "median error" in text, text)
 
 
 def check_usage():
