@@ -2,6 +2,7 @@
 #include "compiler/explain.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/access.h"
@@ -380,15 +381,17 @@ static void walk_buffers(IrOp *op, void *ctx) {
 }
 
 void explain_buffers(IrModule *m, Explain *e) {
+    uint64_t *counts = fusion_func_counts(m);
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!is_func(func) || is_init(func)) continue;
-        BufferWalk walk = {m, e, func, fusion_func_count(m, func)};
+        BufferWalk walk = {m, e, func, counts[func->index]};
         if (class_of(func)) {
             e->num_functions++;
             e->num_calls += walk.count;
         }
         FOR_EACH_OP(op, ir_func_body(func)) ir_walk(op, walk_buffers, &walk);
     }
+    free(counts);
 }
 
 // ---- kernels

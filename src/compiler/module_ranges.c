@@ -91,7 +91,7 @@ static Status note_name(Bind *b, const char *name) {
     for (uint32_t i = 0; i < b->num_names; i++)
         if (str_equal(b->names[i], name)) return STATUS_OK;
     if (b->num_names == SIZES_MAX_NAMES)
-        return diag_error(b->sink, DIAG_P0015, place(b), "@%s has more than %d unknown sizes",
+        return diag_error(b->sink, DIAG_P0016, place(b), "@%s has more than %d unknown sizes",
                           ir_symbol_name(b->func), SIZES_MAX_NAMES);
     b->names[b->num_names++] = name;
     return STATUS_OK;
@@ -195,7 +195,7 @@ static Status check_versions(Bind *b, const SizeRanges *ranges) {
         strbuf_printf(&buckets, "%s%s: %lld (%s)", i ? ", " : "", r->name,
                       (long long)size_range_num_buckets(r), r->at);
     }
-    Status status = diag_error(b->sink, DIAG_P0015, place(b),
+    Status status = diag_error(b->sink, DIAG_P0016, place(b),
                                "@%s would be compiled more than %d times, once for every "
                                "combination of buckets",
                                ir_symbol_name(b->func), SIZES_MAX_VERSIONS);

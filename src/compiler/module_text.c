@@ -45,47 +45,49 @@ static Status check_name(const IrOp *func, const IrAttr *name, DiagSink *sink) {
     return status;
 }
 
-static Status name_arguments(IrModule *m, IrOp *func, DiagSink *sink) {
-    IrBlock *body = ir_func_body(func);
-    for (uint32_t i = 0; i < body->num_args; i++) {
-        const IrAttr *name = ir_func_arg_attr(func, i, "ingot.name");
-        if (name) TRY(check_name(func, name, sink));
-        name = ir_attr_string(m, module_text_argument_name(m, func, i));
-        ir_func_set_arg_attr(m, func, i, "ingot.name", name);
-        for (uint32_t j = 0; j < i; j++)
-            if (ir_func_arg_attr(func, j, "ingot.name") == name)
-                return diag_error(sink, DIAG_P0011, ir_loc_span(func->loc),
-                                  "@%s: two arguments are called %s", ir_symbol_name(func),
-                                  name->str);
-    }
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// Sorts the names.
+static Status check_distinct(const IrOp *func, const char **names, uint32_t num, const char *kind,
+                             DiagSink *sink) {
+    array_sort(names, num, sizeof *names, by_name);
+    for (uint32_t i = 1; i < num; i++)
+        if (str_equal(names[i], names[i - 1]))
+            return diag_error(sink, DIAG_P0011, ir_loc_span(func->loc), "@%s: two %s are called %s",
+                              ir_symbol_name(func), kind, names[i]);
     return STATUS_OK;
+}
+
+static Status name_arguments(IrModule *m, IrOp *func, DiagSink *sink) {
+    uint32_t num = ir_func_body(func)->num_args;
+    const IrAttr **dicts = ir_func_arg_dicts(m, func);
+    const char **names = ARENA_ARRAY(&m->arena, const char *, num + 1);
+    for (uint32_t i = 0; i < num; i++) {
+        const IrAttr *name = ir_attr_dict_find(dicts[i], "ingot.name");
+        if (name) TRY(check_name(func, name, sink));
+        names[i] = name_of(m, name, "arg", i);
+        dicts[i] = ir_attr_dict_with(m, dicts[i], "ingot.name", ir_attr_string(m, names[i]));
+    }
+    ir_func_set_arg_dicts(m, func, dicts);
+    return check_distinct(func, names, num, "arguments", sink);
 }
 
 static Status name_results(IrModule *m, IrOp *func, DiagSink *sink) {
     uint32_t num = ir_func_type(func)->num_results;
     const IrAttr *old = ir_op_attr(func, "res_attrs");
-    const IrAttr **dicts = ARENA_ARRAY(&m->arena, const IrAttr *, num);
+    const IrAttr **dicts = ARENA_ARRAY(&m->arena, const IrAttr *, num + 1);
+    const char **names = ARENA_ARRAY(&m->arena, const char *, num + 1);
     for (uint32_t i = 0; i < num; i++) {
-        const IrAttr *dict = old ? old->elems[i] : ir_attr_dict(m, 0, NULL);
-        const IrAttr *name = ir_attr_dict_find(dict, "ingot.name");
-        if (!name) {
-            size_t n = dict->num_entries;
-            IrNamedAttr *entries = ARENA_ARRAY(&m->arena, IrNamedAttr, n + 1);
-            for (size_t e = 0; e < n; e++) entries[e] = dict->entries[e];
-            name = ir_attr_string(m, module_text_result_name(m, func, i));
-            entries[n] = (IrNamedAttr){ir_intern(m, "ingot.name"), name};
-            dict = ir_attr_dict(m, n + 1, entries);
-        }
-        TRY(check_name(func, name, sink));
-        dicts[i] = dict;
-        for (uint32_t j = 0; j < i; j++)
-            if (ir_attr_dict_find(dicts[j], "ingot.name") == name)
-                return diag_error(sink, DIAG_P0011, ir_loc_span(func->loc),
-                                  "@%s: two results are called %s", ir_symbol_name(func),
-                                  name->str);
+        dicts[i] = old ? old->elems[i] : ir_attr_dict(m, 0, NULL);
+        const IrAttr *name = ir_attr_dict_find(dicts[i], "ingot.name");
+        if (name) TRY(check_name(func, name, sink));
+        names[i] = name_of(m, name, "result", i);
+        dicts[i] = ir_attr_dict_with(m, dicts[i], "ingot.name", ir_attr_string(m, names[i]));
     }
     if (num) ir_op_set_attr(m, func, "res_attrs", ir_attr_array(m, num, dicts));
-    return STATUS_OK;
+    return check_distinct(func, names, num, "results", sink);
 }
 
 static Status prepare(IrModule *m, const char *path, const Recipe *recipe, DiagSink *sink) {

@@ -69,11 +69,6 @@ bool same_ptrs(size_t n, const void *const *a, const void *const *b) {
     return true;
 }
 
-typedef struct InternedString {
-    size_t len;
-    char bytes[];
-} InternedString;
-
 typedef struct StringKey {
     const char *bytes;
     size_t len;
@@ -90,7 +85,7 @@ const char *ir_intern_n(IrModule *m, const char *bytes, size_t len) {
     uint64_t hash = hash_bytes(1, key.bytes, len);
     const InternedString *found = intern_find(&m->interner->strings, hash, string_equal, &key);
     if (found) return found->bytes;
-    InternedString *string = arena_alloc(&m->arena, sizeof *string + len + 1, 1);
+    InternedString *string = arena_alloc(&m->arena, sizeof *string + len + 1, 1); // zeroed
     string->len = len;
     memcpy(string->bytes, key.bytes, len);
     intern_add(&m->interner->strings, hash, string);
@@ -102,6 +97,10 @@ const char *ir_interned(const IrModule *m, const char *str) {
     const InternedString *found =
         intern_find(&m->interner->strings, hash_bytes(1, str, key.len), string_equal, &key);
     return found ? found->bytes : NULL;
+}
+
+InternedString *ir_interned_header(const char *interned) {
+    return (InternedString *)(void *)(uintptr_t)(interned - offsetof(InternedString, bytes));
 }
 
 const char *ir_intern(IrModule *m, const char *str) {

@@ -19,7 +19,17 @@ typedef struct InternTable {
 
 typedef struct IrInterner {
     InternTable strings, types, attrs, locs, exprs, maps;
+    uint32_t num_symbols_gone; // how often a symbol was erased or renamed
 } IrInterner;
+
+// What is known of a string as a symbol's name. Hints alone: whoever reads them checks them.
+typedef struct InternedString {
+    size_t len;
+    IrOp *symbol;       // last found under this name
+    uint32_t next_free; // smallest N whose NAME_N may be free, as long as no symbol goes
+    uint32_t as_of;     // num_symbols_gone then
+    char bytes[];
+} InternedString;
 
 // The object equal to key, or NULL.
 const void *intern_find(const InternTable *table, uint64_t hash, InternEqual equal,
@@ -44,6 +54,9 @@ bool same_ptrs(size_t n, const void *const *a, const void *const *b);
 const char *ir_intern_n(IrModule *m, const char *bytes, size_t len);
 // The same string if the module has it, else NULL; changes nothing.
 const char *ir_interned(const IrModule *m, const char *str);
+InternedString *ir_interned_header(const char *interned);
+// The attribute sym_name of op changes.
+void ir_symbol_note_name(IrModule *m, IrOp *op, const IrAttr *old, const IrAttr *name);
 
 // A fused location exactly as given: neither flattened nor shortened.
 const IrLoc *ir_loc_fused_exact(IrModule *m, const char *metadata, uint32_t n,

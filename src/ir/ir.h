@@ -191,6 +191,12 @@ void ir_func_update_type(IrModule *m, IrOp *func);
 const IrAttr *ir_func_arg_attr(const IrOp *func, uint32_t arg, const char *name);
 void ir_func_set_arg_attr(IrModule *m, IrOp *func, uint32_t arg, const char *name,
                           const IrAttr *attr);
+// Editing one argument costs as much as there are arguments; where many change, all dictionaries
+// are read (n of them, to be changed in place), and written, once.
+const IrAttr **ir_func_arg_dicts(IrModule *m, const IrOp *func);
+void ir_func_set_arg_dicts(IrModule *m, IrOp *func, const IrAttr *const *dicts);
+void ir_func_append_args(IrModule *m, IrOp *func, uint32_t n, const IrType *const *types,
+                         const IrAttr *const *dicts);
 void ir_func_remove_arg(IrModule *m, IrOp *func,
                         uint32_t arg); // unused argument, its attrs, the type
 IrValue *ir_func_insert_arg(IrModule *m, IrOp *func, uint32_t at, const IrType *type);

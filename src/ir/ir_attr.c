@@ -231,6 +231,16 @@ uint64_t ir_attr_dense_elem(const IrAttr *dense, int64_t i) {
     return bits;
 }
 
+const IrAttr *ir_attr_dict_with(IrModule *m, const IrAttr *dict, const char *name,
+                                const IrAttr *attr) {
+    IrNamedAttr *entries = ARENA_ARRAY(&m->arena, IrNamedAttr, dict->num_entries + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < dict->num_entries; i++)
+        if (!str_equal(dict->entries[i].name, name)) entries[n++] = dict->entries[i];
+    if (attr) entries[n++] = (IrNamedAttr){name, attr};
+    return ir_attr_dict(m, n, entries);
+}
+
 const IrAttr *ir_attr_dict_find(const IrAttr *dict, const char *name) {
     if (!dict || dict->kind != IR_ATTR_DICT) return NULL;
     for (size_t i = 0; i < dict->num_entries; i++) {

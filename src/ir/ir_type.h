@@ -173,6 +173,9 @@ const IrAttr *ir_attr_opaque_enum(IrModule *m, const char *text);
 double ir_attr_float_value(const IrAttr *float_attr);
 // Element i of a DENSE attribute: integers sign-extended, floats as bits.
 uint64_t ir_attr_dense_elem(const IrAttr *dense, int64_t i);
+// dict with the entry set; NULL removes it.
+const IrAttr *ir_attr_dict_with(IrModule *m, const IrAttr *dict, const char *name,
+                                const IrAttr *attr);
 const IrAttr *ir_attr_dict_find(const IrAttr *dict, const char *name); // NULL if absent
 
 // ---------------------------------------------------------------- locations (interned)

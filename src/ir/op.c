@@ -98,6 +98,7 @@ const IrAttr *ir_op_attr(const IrOp *op, const char *name) {
 void ir_op_set_attr(IrModule *m, IrOp *op, const char *name, const IrAttr *attr) {
     uint32_t at = 0;
     IrNamedAttr *found = find_attr(op, name, &at);
+    if (str_equal(name, "sym_name")) ir_symbol_note_name(m, op, found ? found->attr : NULL, attr);
     if (found && attr) {
         found->attr = attr;
     } else if (found) {
@@ -210,9 +211,10 @@ static void drop_uses(IrOp *op) {
     }
 }
 
+// The memory stays in the module's arena.
 void ir_op_erase(IrModule *m, IrOp *op) {
-    (void)m; // the memory stays in the module's arena
     drop_uses(op);
+    if (ir_op_info(op->kind)->traits & IR_SYMBOL) m->interner->num_symbols_gone++;
     for (uint32_t i = 0; i < op->num_results; i++)
         BUG_IF(op->results[i].first_use, "%s is erased but its result %u is used",
                ir_op_info(op->kind)->name, i);

@@ -9,28 +9,47 @@ const char *ir_symbol_name(const IrOp *op) {
     return name && name->kind == IR_ATTR_STRING ? name->str : NULL;
 }
 
-// Modules have hundreds of functions, and finding one is what passes do most: names of attributes
-// and symbols are interned, so pointers are compared, not texts.
+static bool is_named(const IrOp *op, const char *interned) {
+    const IrAttr *name = ir_op_attr(op, "sym_name");
+    return name && name->kind == IR_ATTR_STRING && name->str == interned &&
+           ir_op_info(op->kind)->traits & IR_SYMBOL;
+}
+
+static bool is_known(const IrModule *m, const InternedString *known) {
+    const IrOp *op = known->symbol;
+    return op && op->block && op->block == m->op->regions[0].first && is_named(op, known->bytes);
+}
+
+// Modules have thousands of functions, and finding one is what passes do most: a name remembers the
+// symbol that was found under it.
 IrOp *ir_symbol_find(const IrModule *m, const char *name) {
-    const char *key = ir_interned(m, "sym_name"), *wanted = ir_interned(m, name);
-    if (!key || !wanted) return NULL;
-    FOR_EACH_OP(op, m->op->regions[0].first) {
-        for (uint32_t i = 0; i < op->num_attrs; i++) {
-            const IrNamedAttr *entry = &op->attrs[i];
-            if (entry->name != key) continue;
-            bool is_it = entry->attr->kind == IR_ATTR_STRING && entry->attr->str == wanted;
-            if (is_it && ir_op_info(op->kind)->traits & IR_SYMBOL) return op;
-            break;
-        }
-    }
+    const char *wanted = ir_interned(m, name);
+    if (!wanted) return NULL;
+    InternedString *known = ir_interned_header(wanted);
+    if (is_known(m, known)) return known->symbol;
+    FOR_EACH_OP(op, m->op->regions[0].first)
+    if (is_named(op, wanted)) return known->symbol = op;
     return NULL;
 }
 
+void ir_symbol_note_name(IrModule *m, IrOp *op, const IrAttr *old, const IrAttr *name) {
+    if (old) m->interner->num_symbols_gone++;
+    if (!name || name->kind != IR_ATTR_STRING) return;
+    InternedString *known = ir_interned_header(name->str);
+    if (!is_known(m, known)) known->symbol = op;
+}
+
 const char *ir_symbol_unique(IrModule *m, const char *base) {
-    if (!ir_symbol_find(m, base)) return ir_intern(m, base);
-    for (uint32_t n = 0;; n++) {
+    const char *interned = ir_intern(m, base);
+    if (!ir_symbol_find(m, base)) return interned;
+    InternedString *known = ir_interned_header(interned);
+    uint32_t gone = m->interner->num_symbols_gone;
+    for (uint32_t n = known->as_of == gone ? known->next_free : 0;; n++) {
         const char *name = arena_printf(&m->arena, "%s_%u", base, n);
-        if (!ir_symbol_find(m, name)) return ir_intern(m, name);
+        if (ir_symbol_find(m, name)) continue;
+        known->next_free = n;
+        known->as_of = gone;
+        return ir_intern(m, name);
     }
 }
 
@@ -122,14 +141,32 @@ void ir_func_set_arg_attr(IrModule *m, IrOp *func, uint32_t arg, const char *nam
     uint32_t num_args = ir_func_type(func)->num_inputs;
     BUG_IF(arg >= num_args, "function argument %u of %u", arg, num_args);
     const IrAttr **dicts = get_arg_dicts(m, func, num_args);
-    const IrAttr *old = dicts[arg];
-    IrNamedAttr *entries = ARENA_ARRAY(&m->arena, IrNamedAttr, old->num_entries + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < old->num_entries; i++)
-        if (!str_equal(old->entries[i].name, name)) entries[n++] = old->entries[i];
-    if (attr) entries[n++] = (IrNamedAttr){name, attr};
-    dicts[arg] = ir_attr_dict(m, n, entries);
+    dicts[arg] = ir_attr_dict_with(m, dicts[arg], name, attr);
     set_arg_dicts(m, func, num_args, dicts);
+}
+
+void ir_func_set_arg_dicts(IrModule *m, IrOp *func, const IrAttr *const *dicts) {
+    set_arg_dicts(m, func, ir_func_type(func)->num_inputs, dicts);
+}
+
+const IrAttr **ir_func_arg_dicts(IrModule *m, const IrOp *func) {
+    return get_arg_dicts(m, func, ir_func_type(func)->num_inputs);
+}
+
+void ir_func_append_args(IrModule *m, IrOp *func, uint32_t n, const IrType *const *types,
+                         const IrAttr *const *dicts) {
+    const IrType *type = ir_func_type(func);
+    uint32_t num = type->num_inputs;
+    const IrType **inputs = ARENA_ARRAY(&m->arena, const IrType *, num + n + 1);
+    const IrAttr **all = ARENA_ARRAY(&m->arena, const IrAttr *, num + n + 1);
+    const IrAttr **old = ir_func_arg_dicts(m, func);
+    for (uint32_t i = 0; i < num + n; i++) {
+        inputs[i] = i < num ? type->inputs[i] : types[i - num];
+        all[i] = i < num ? old[i] : dicts[i - num];
+    }
+    for (uint32_t i = 0; i < n; i++) ir_block_add_arg(m, ir_func_body(func), types[i]);
+    set_type(m, func, num + n, inputs, type->num_results, type->results);
+    set_arg_dicts(m, func, num + n, all);
 }
 
 void ir_func_remove_arg(IrModule *m, IrOp *func, uint32_t arg) {

@@ -12,7 +12,7 @@ static bool check_unique_symbols(Verifier *v, const IrOp *op) {
             is_good = verify_fail(v, DIAG_I0103, inner, "requires a string attribute 'sym_name'");
             continue;
         }
-        // Finds the first of a name: a later one is a redefinition.
+        // One of a name is found: the others are redefinitions.
         if (ir_symbol_find(v->m, name) != inner) {
             is_good = verify_fail(v, DIAG_I0103, inner, "redefinition of symbol named '%s'", name);
         }

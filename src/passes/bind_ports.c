@@ -48,21 +48,28 @@ static IrValue *copy_tensor(Builder *b, IrValue *tensor) {
                         0);
 }
 
+// A scalar argument becomes a tensor in its place; of its attributes the name stays. The caller
+// updates the function's type.
 static void bind_arguments(IrModule *m, IrOp *func) {
     IrBlock *body = ir_func_body(func);
+    const IrAttr **dicts = ir_func_arg_dicts(m, func);
     for (uint32_t i = 0; i < body->num_args; i++) {
         IrValue *arg = body->args[i];
         if (!ir_type_is_scalar(arg->type)) continue;
-        IrValue *tensor = ir_func_insert_arg(m, func, i + 1, ir_type_tensor(m, 0, NULL, arg->type));
         static const char *const kept[] = {"ingot.name", "ingot.count"};
-        for (size_t k = 0; k < ARRAY_LEN(kept); k++) {
-            const IrAttr *attr = ir_func_arg_attr(func, i, kept[k]);
-            if (attr) ir_func_set_arg_attr(m, func, i + 1, kept[k], attr);
-        }
+        const IrAttr *old = dicts[i];
+        dicts[i] = ir_attr_dict(m, 0, NULL);
+        for (size_t k = 0; k < ARRAY_LEN(kept); k++)
+            dicts[i] = ir_attr_dict_with(m, dicts[i], kept[k], ir_attr_dict_find(old, kept[k]));
         Builder b = build_before(m, body->first);
-        ir_value_replace_all(arg, extract_scalar(&b, tensor));
-        ir_func_remove_arg(m, func, i);
+        IrValue *tensor = build_empty(&b, ir_type_tensor(m, 0, NULL, arg->type));
+        IrValue *scalar = extract_scalar(&b, tensor);
+        ir_value_replace_all(arg, scalar);
+        arg->type = tensor->type;
+        ir_op_set_operand(scalar->def_op, 0, arg);
+        ir_op_erase(m, tensor->def_op);
     }
+    ir_func_set_arg_dicts(m, func, dicts);
 }
 
 // Is the value made by an op that fills a buffer of its own, and returned once?

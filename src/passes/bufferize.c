@@ -593,10 +593,6 @@ static Status bufferize_function(Bufferizer *bz, const BufSignature *sig) {
     if (func->regions[0].first != func->regions[0].last)
         return diag_error(bz->sink, DIAG_P0005, ir_loc_span(func->loc),
                           "bufferize: @%s has more than one block", ir_symbol_name(func));
-    bz->num_bufs = m->num_values;
-    bz->bufs = base_alloc(bz->num_bufs, sizeof *bz->bufs);
-    bz->num_order = m->num_ops;
-    bz->order = base_alloc(bz->num_order, sizeof *bz->order);
     bz->num_roots = 0;
     bz->result_dest = ARENA_ARRAY(&bz->scratch, Buf, sig->num_results);
     ir_value_map_init(&bz->map);
@@ -611,8 +607,6 @@ static Status bufferize_function(Bufferizer *bz, const BufSignature *sig) {
         ir_func_update_type(m, func);
     }
     ir_value_map_deinit(&bz->map);
-    free(bz->bufs);
-    free(bz->order);
     return status;
 }
 
@@ -625,6 +619,12 @@ Status pass_bufferize(IrModule *m, DiagSink *sink) {
             buf_inline_producers(m, op);
     }
     arena_init(&bz.scratch);
+    // Indices are the module's: one table serves all functions, each of which rewrites itself
+    // alone.
+    bz.num_bufs = m->num_values;
+    bz.bufs = base_alloc((size_t)bz.num_bufs + 1, sizeof *bz.bufs);
+    bz.num_order = m->num_ops;
+    bz.order = base_alloc((size_t)bz.num_order + 1, sizeof *bz.order);
     uint32_t num_funcs = 0;
     FOR_EACH_OP(op, ir_module_body(m)) num_funcs += op->kind == IR_FUNC_FUNC && ir_func_body(op);
     bz.signatures = ARENA_ARRAY(&bz.scratch, BufSignature, num_funcs);
@@ -643,6 +643,8 @@ Status pass_bufferize(IrModule *m, DiagSink *sink) {
     ir_op_set_attr(m, m->op, "ingot.level", ir_attr_i64(m, 2));
 done:
     free(bz.roots);
+    free(bz.bufs);
+    free(bz.order);
     arena_deinit(&bz.scratch);
     return status;
 }

@@ -9,7 +9,6 @@
 #include "passes/dce.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static bool has_effects_inside(const IrOp *op) {
     for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r])
@@ -46,53 +45,55 @@ static void sweep(IrModule *m, IrBlock *block) {
     }
 }
 
-typedef struct Names {
-    const char **items;
-    size_t count, capacity;
-} Names;
-
-static void note_attr(const IrAttr *attr, Names *names) {
-    if (attr->kind == IR_ATTR_SYMBOL) {
-        ARRAY_RESERVE(names->items, names->count, names->capacity);
-        names->items[names->count++] = attr->str;
-    } else if (attr->kind == IR_ATTR_ARRAY) {
-        for (size_t i = 0; i < attr->num_elems; i++) note_attr(attr->elems[i], names);
-    } else if (attr->kind == IR_ATTR_DICT) {
-        for (size_t i = 0; i < attr->num_entries; i++) note_attr(attr->entries[i].attr, names);
-    }
-}
-
-static void note_symbols(IrOp *op, void *ctx) {
-    for (uint32_t i = 0; i < op->num_attrs; i++) note_attr(op->attrs[i].attr, ctx);
-}
-
-static bool is_private_func(const IrOp *op) {
+bool dce_is_private(const IrOp *op) {
     const IrAttr *visibility = ir_op_attr(op, "sym_visibility");
     return op->kind == IR_FUNC_FUNC && visibility && str_equal(visibility->str, "private");
 }
 
-// Erases private functions nobody names; true if any went.
-static bool sweep_functions(IrModule *m) {
-    Names names = {0};
-    ir_walk(m->op, note_symbols, &names);
-    bool any = false;
-    FOR_EACH_OP_SAFE(op, ir_module_body(m)) {
-        if (!is_private_func(op)) continue;
-        bool is_named = false;
-        for (size_t i = 0; i < names.count && !is_named; i++)
-            is_named = str_equal(names.items[i], ir_symbol_name(op));
-        if (is_named) continue;
-        ir_op_erase(m, op);
-        any = true;
+typedef struct Reach {
+    const IrModule *m;
+    bool *is_kept; // by op index
+    IrOp **todo;
+    size_t count, capacity;
+} Reach;
+
+static void keep(Reach *reach, IrOp *func) {
+    if (!func || reach->is_kept[func->index]) return;
+    reach->is_kept[func->index] = true;
+    ARRAY_RESERVE(reach->todo, reach->count, reach->capacity);
+    reach->todo[reach->count++] = func;
+}
+
+static void keep_named(Reach *reach, const IrAttr *attr) {
+    if (attr->kind == IR_ATTR_SYMBOL) {
+        keep(reach, ir_symbol_find(reach->m, attr->str));
+    } else if (attr->kind == IR_ATTR_ARRAY) {
+        for (size_t i = 0; i < attr->num_elems; i++) keep_named(reach, attr->elems[i]);
+    } else if (attr->kind == IR_ATTR_DICT) {
+        for (size_t i = 0; i < attr->num_entries; i++) keep_named(reach, attr->entries[i].attr);
     }
-    free(names.items);
-    return any;
+}
+
+static void keep_symbols(IrOp *op, void *ctx) {
+    for (uint32_t i = 0; i < op->num_attrs; i++) keep_named(ctx, op->attrs[i].attr);
+}
+
+// Erases private functions that nothing which stays names.
+static void sweep_functions(IrModule *m) {
+    Reach reach = {.m = m, .is_kept = base_alloc((size_t)m->num_ops + 1, sizeof(bool))};
+    for (uint32_t i = 0; i < m->op->num_attrs; i++) keep_named(&reach, m->op->attrs[i].attr);
+    FOR_EACH_OP(op, ir_module_body(m))
+    if (!dce_is_private(op)) keep(&reach, op);
+    while (reach.count) ir_walk(reach.todo[--reach.count], keep_symbols, &reach);
+    FOR_EACH_OP_SAFE(op, ir_module_body(m))
+    if (!reach.is_kept[op->index]) ir_op_erase(m, op);
+    free(reach.todo);
+    free(reach.is_kept);
 }
 
 void dce_module(IrModule *m) {
-    do {
-        FOR_EACH_OP(op, ir_module_body(m))
-        for (uint32_t r = 0; r < op->num_regions; r++)
-            FOR_EACH_BLOCK(block, &op->regions[r]) sweep(m, block);
-    } while (sweep_functions(m));
+    FOR_EACH_OP(op, ir_module_body(m))
+    for (uint32_t r = 0; r < op->num_regions; r++)
+        FOR_EACH_BLOCK(block, &op->regions[r]) sweep(m, block);
+    sweep_functions(m);
 }

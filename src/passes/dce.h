@@ -7,6 +7,8 @@
 // Has op no effect but its results? (Pure ops, linalg on tensors, scf.for and scf.if that hold only
 // such.)
 bool dce_is_removable(const IrOp *op);
+// Is op a function that only what names it needs?
+bool dce_is_private(const IrOp *op);
 // Erases dead ops in every function, and private functions that nothing calls or names.
 void dce_module(IrModule *m);
 

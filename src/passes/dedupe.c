@@ -18,27 +18,46 @@ typedef struct Entry {
     size_t len;
 } Entry;
 
+typedef struct Rename {
+    const char *from;
+    const IrAttr *to;
+} Rename;
+
 typedef struct Renames {
     IrModule *m;
-    const char *from, *to;
+    Rename *items; // sorted by from
+    size_t count, capacity;
 } Renames;
 
-static const IrAttr *rename_in(Renames *r, const IrAttr *attr) {
-    if (attr->kind == IR_ATTR_SYMBOL)
-        return str_equal(attr->str, r->from) ? ir_attr_symbol(r->m, r->to) : attr;
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const Rename *)a)->from, ((const Rename *)b)->from);
+}
+
+// The attribute instead of one that names a function which goes; itself for any other.
+static const IrAttr *renamed(const Renames *r, const IrAttr *attr) {
+    if (!attr || attr->kind != IR_ATTR_SYMBOL) return attr;
+    for (size_t low = 0, high = r->count; low < high;) {
+        size_t mid = low + (high - low) / 2;
+        int order = strcmp(attr->str, r->items[mid].from);
+        if (order == 0) return r->items[mid].to;
+        if (order < 0)
+            high = mid;
+        else
+            low = mid + 1;
+    }
     return attr;
 }
 
 static void rename_symbols(IrOp *op, void *ctx) {
     Renames *r = ctx;
-    for (uint32_t i = 0; i < op->num_attrs; i++)
-        op->attrs[i].attr = rename_in(r, op->attrs[i].attr);
+    for (uint32_t i = 0; i < op->num_attrs; i++) op->attrs[i].attr = renamed(r, op->attrs[i].attr);
     if (op->kind != IR_FUNC_FUNC) return;
     IrBlock *body = ir_func_body(op);
-    const IrAttr *symbol = ir_attr_symbol(r->m, r->from);
-    for (uint32_t i = 0; body && i < body->num_args; i++)
-        if (ir_func_arg_attr(op, i, "ingot.init") == symbol && !MUTATED(DEDUPE_NAMES))
-            ir_func_set_arg_attr(r->m, op, i, "ingot.init", ir_attr_symbol(r->m, r->to));
+    for (uint32_t i = 0; body && i < body->num_args; i++) {
+        const IrAttr *init = ir_func_arg_attr(op, i, "ingot.init"), *to = renamed(r, init);
+        if (to != init && !MUTATED(DEDUPE_NAMES))
+            ir_func_set_arg_attr(r->m, op, i, "ingot.init", to);
+    }
 }
 
 // The function's text with its name blanked: equal texts, equal functions.
@@ -65,7 +84,7 @@ static int compare(const void *a, const void *b) {
 static bool merge_once(IrModule *m) {
     Entry *entries = NULL;
     size_t count = 0, capacity = 0;
-    bool any = false;
+    Renames r = {.m = m};
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (func->kind != IR_FUNC_FUNC || !ir_func_body(func) ||
             !ir_op_attr(func, "sym_visibility"))
@@ -80,14 +99,17 @@ static bool merge_once(IrModule *m) {
             keep = i;
             continue;
         }
-        Renames r = {m, ir_symbol_name(entries[i].func), ir_symbol_name(entries[keep].func)};
-        ir_walk(m->op, rename_symbols, &r);
+        ARRAY_RESERVE(r.items, r.count, r.capacity);
+        r.items[r.count++] = (Rename){ir_symbol_name(entries[i].func),
+                                      ir_attr_symbol(m, ir_symbol_name(entries[keep].func))};
         ir_op_erase(m, entries[i].func);
-        any = true;
     }
+    array_sort(r.items, r.count, sizeof *r.items, by_name);
+    if (r.count) ir_walk(m->op, rename_symbols, &r);
     for (size_t i = 0; i < count; i++) free(entries[i].text);
     free(entries);
-    return any;
+    free(r.items);
+    return r.count > 0;
 }
 
 Status pass_dedupe(IrModule *m, DiagSink *sink) {

@@ -87,8 +87,8 @@ void fusion_edges_deinit(FusionEdges *edges);
 FusionReason fusion_edge_reason(const FusionEdge *edge);
 // Place of an op among those of its function, from 0.
 uint32_t fusion_op_number(const IrOp *op);
-// How often a function runs in one call of every entry.
-uint64_t fusion_func_count(const IrModule *m, const IrOp *func);
+// How often each function runs in one call of every entry, by op index; to be freed.
+uint64_t *fusion_func_counts(const IrModule *m) MUST_USE;
 // Name of the weight or line that an op comes from; "" if unknown.
 const char *fusion_loc_text(IrModule *m, const IrLoc *loc);
 

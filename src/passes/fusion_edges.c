@@ -49,22 +49,35 @@ uint32_t fusion_op_number(const IrOp *op) {
     return n;
 }
 
-static uint64_t func_count(const IrModule *m, const IrOp *func, int depth) {
-    if (!ir_op_attr(func, "sym_visibility")) return 1;
-    uint64_t count = 0;
-    if (depth == MAX_DEPTH) return 0;
-    FOR_EACH_OP(caller, ir_module_body((IrModule *)(uintptr_t)m)) {
-        if (!is_func(caller) || kernel_class(caller)) continue;
-        uint64_t calls = 0;
-        FOR_EACH_OP(op, ir_func_body(caller))
-        calls += ir_is_call_of(op, func);
-        if (calls) count += calls * func_count(m, caller, depth + 1);
+// Along calls, at most MAX_DEPTH of them: what the callers of a function run, it runs.
+uint64_t *fusion_func_counts(const IrModule *m) {
+    size_t num = (size_t)m->num_ops + 1;
+    uint64_t *total = base_alloc(num, sizeof *total);
+    uint64_t *level = base_alloc(num, sizeof *level), *next = base_alloc(num, sizeof *next);
+    const IrBlock *body = m->op->regions[0].first;
+    FOR_EACH_OP(func, body)
+    if (!ir_op_attr(func, "sym_visibility")) total[func->index] = level[func->index] = 1;
+    bool any = true;
+    for (int depth = 0; depth < MAX_DEPTH && any; depth++) {
+        any = false;
+        FOR_EACH_OP(func, body) next[func->index] = 0;
+        FOR_EACH_OP(caller, body) {
+            if (!is_func(caller) || kernel_class(caller) || !level[caller->index]) continue;
+            FOR_EACH_OP(op, ir_func_body(caller)) {
+                const IrOp *func = op->kind == IR_FUNC_CALL ? ir_call_callee(m, op) : NULL;
+                if (!func || !ir_op_attr(func, "sym_visibility")) continue;
+                next[func->index] += level[caller->index];
+                any = true;
+            }
+        }
+        FOR_EACH_OP(func, body) total[func->index] += next[func->index];
+        uint64_t *swap = level;
+        level = next;
+        next = swap;
     }
-    return count;
-}
-
-uint64_t fusion_func_count(const IrModule *m, const IrOp *func) {
-    return func_count(m, func, 0);
+    free(level);
+    free(next);
+    return total;
 }
 
 const char *fusion_loc_text(IrModule *m, const IrLoc *loc) {
@@ -450,9 +463,8 @@ static void join_operands(IrOp *op, void *ctx) {
     }
 }
 
-static void collect_inside(IrModule *m, const IrOp *kernel, FusionEdges *edges) {
-    Inside in = {.m = m, .edges = edges, .kernel = kernel};
-    in.count = func_count(m, kernel, 0);
+static void collect_inside(IrModule *m, const IrOp *kernel, uint64_t count, FusionEdges *edges) {
+    Inside in = {.m = m, .edges = edges, .kernel = kernel, .count = count};
     if (counts_as_one(kernel)) {
         FusionEdge whole = {.func = kernel,
                             .producer_func = kernel,
@@ -499,11 +511,12 @@ static void collect_value(IrModule *m, const IrOp *func, const IrValue *value, u
 
 void fusion_edges_collect(IrModule *m, FusionEdges *out_edges) {
     *out_edges = (FusionEdges){0};
+    uint64_t *counts = fusion_func_counts(m);
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!is_func(func)) continue;
-        if (is_kernel(func)) collect_inside(m, func, out_edges);
+        uint64_t count = counts[func->index];
+        if (is_kernel(func)) collect_inside(m, func, count, out_edges);
         if (kernel_class(func)) continue;
-        uint64_t count = func_count(m, func, 0);
         FOR_EACH_OP(call, ir_func_body(func)) {
             if (call->kind != IR_FUNC_CALL) continue;
             for (uint32_t r = 0; r < call->num_results; r++)
@@ -511,6 +524,7 @@ void fusion_edges_collect(IrModule *m, FusionEdges *out_edges) {
                     collect_value(m, func, &call->results[r], count, out_edges);
         }
     }
+    free(counts);
 }
 
 void fusion_edges_deinit(FusionEdges *edges) {

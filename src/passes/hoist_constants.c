@@ -5,6 +5,8 @@
 //   -> func.func @main(..., %w: tensor<64x32xf32> {ingot.value = dense<[...]> : tensor<64x32xf32>})
 //
 // Needs: canonical.  Keeps: all.  Exact.
+#include <stdlib.h>
+
 #include "passes/build.h"
 #include "passes/entry.h"
 #include "passes/pass.h"
@@ -15,31 +17,77 @@ static bool is_table(const IrOp *op) {
            op->results[0].type->kind == IR_TYPE_TENSOR;
 }
 
-// The argument that stands for the constant; equal constants share one.
-static IrValue *argument_of(IrModule *m, IrOp *func, const IrAttr *value, const IrType *type) {
-    IrBlock *body = ir_func_body(func);
-    for (uint32_t i = 0; i < body->num_args; i++)
-        if (ir_func_arg_attr(func, i, "ingot.value") == value) return body->args[i];
-    uint32_t at = body->num_args;
-    IrValue *arg = ir_func_insert_arg(m, func, at, type);
-    ir_func_set_arg_attr(m, func, at, "ingot.value", value);
-    return arg;
+typedef struct Table {
+    const IrAttr *value;
+    IrOp *op;
+    uint32_t order; // of the first equal one
+} Table;
+
+typedef struct Tables {
+    Table *items;
+    size_t count, capacity;
+} Tables;
+
+static void find_tables(Tables *tables, IrBlock *block) {
+    FOR_EACH_OP(op, block) {
+        for (uint32_t r = 0; r < op->num_regions; r++)
+            FOR_EACH_BLOCK(inner, &op->regions[r]) find_tables(tables, inner);
+        if (!is_table(op)) continue;
+        ARRAY_RESERVE(tables->items, tables->count, tables->capacity);
+        tables->items[tables->count] =
+            (Table){.value = ir_op_attr(op, "value"), .op = op, .order = (uint32_t)tables->count};
+        tables->count++;
+    }
 }
 
-static void hoist_in_block(IrModule *m, IrOp *func, IrBlock *block) {
-    FOR_EACH_OP_SAFE(op, block) {
-        for (uint32_t r = 0; r < op->num_regions; r++)
-            FOR_EACH_BLOCK(inner, &op->regions[r]) hoist_in_block(m, func, inner);
-        if (!is_table(op)) continue;
-        IrValue *arg = argument_of(m, func, ir_op_attr(op, "value"), op->results[0].type);
-        ir_value_replace_all(ir_op_result(op, 0), arg);
-        ir_op_erase(m, op);
+// By address, which brings equal constants together, and so is nothing an output depends on.
+static int by_value(const void *a, const void *b) {
+    const Table *x = a, *y = b;
+    uintptr_t at = (uintptr_t)x->value, other = (uintptr_t)y->value;
+    if (at != other) return at < other ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int by_order(const void *a, const void *b) {
+    const Table *x = a, *y = b;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+// Each constant's argument is that of the first equal one, in the order of the text.
+static void hoist(IrModule *m, IrOp *func, Tables *tables) {
+    size_t n = tables->count;
+    array_sort(tables->items, n, sizeof *tables->items, by_value);
+    for (size_t i = 1; i < n; i++) // later ones take the number of the first
+        if (tables->items[i].value == tables->items[i - 1].value)
+            tables->items[i].order = tables->items[i - 1].order;
+    array_sort(tables->items, n, sizeof *tables->items, by_order);
+    const IrType **types = ARENA_ARRAY(&m->arena, const IrType *, n + 1);
+    const IrAttr **dicts = ARENA_ARRAY(&m->arena, const IrAttr *, n + 1);
+    uint32_t num = 0, first = ir_func_body(func)->num_args;
+    for (size_t i = 0; i < n; i++) {
+        const Table *t = &tables->items[i];
+        if (i > 0 && t->order == t[-1].order) continue;
+        IrNamedAttr entry = {"ingot.value", t->value};
+        types[num] = t->op->results[0].type;
+        dicts[num++] = ir_attr_dict(m, 1, &entry);
+    }
+    ir_func_append_args(m, func, num, types, dicts);
+    for (size_t i = 0, at = 0; i < n; i++) {
+        const Table *t = &tables->items[i];
+        if (i > 0 && t->order != t[-1].order) at++;
+        ir_value_replace_all(ir_op_result(t->op, 0), ir_func_body(func)->args[first + at]);
+        ir_op_erase(m, t->op);
     }
 }
 
 Status pass_hoist_constants(IrModule *m, DiagSink *sink) {
     (void)sink; // cannot fail
-    FOR_EACH_OP(func, ir_module_body(m))
-    if (entry_takes_tensors(m, func)) hoist_in_block(m, func, ir_func_body(func));
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        if (!entry_takes_tensors(m, func)) continue;
+        Tables tables = {0};
+        find_tables(&tables, ir_func_body(func));
+        if (tables.count) hoist(m, func, &tables);
+        free(tables.items);
+    }
     return STATUS_OK;
 }

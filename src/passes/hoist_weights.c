@@ -258,10 +258,13 @@ static Status hoist_function(Hoist *h, IrOp *func) {
 // pages, caches and %n stay: an entry's signature is its contract.
 static void drop_unused_weights(IrModule *m, IrOp *func) {
     IrBlock *body = ir_func_body(func);
-    Calls calls = find_calls(m, func);
+    Calls calls = {0};
+    bool has_calls = false;
     for (uint32_t i = body->num_args; i-- > 0;) {
         if (!ir_value_is_unused(body->args[i])) continue;
         if (is_public(func) && !ir_func_arg_attr(func, i, "ingot.param")) continue;
+        if (!has_calls) calls = find_calls(m, func);
+        has_calls = true;
         for (size_t k = 0; k < calls.num; k++) ir_op_remove_operand(calls.items[k], i);
         ir_func_remove_arg(m, func, i);
     }

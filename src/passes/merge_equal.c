@@ -7,6 +7,8 @@
 //
 // An output that is only written to does not count: it says no more than its type.
 // Needs: canonical.  Keeps: all.  Exact.
+#include <stdlib.h>
+
 #include "passes/dce.h"
 #include "passes/mutate.h"
 #include "passes/pass.h"
@@ -84,32 +86,104 @@ static bool may_merge(const IrOp *op) {
            op->kind != IR_LINALG_FILL && dce_is_removable(op);
 }
 
-// Ops after op that equal it read its first operand too; those before it have taken it in already.
-static void merge_into(IrModule *m, IrOp *op) {
-    IrValue *first = ir_op_operand(op, 0);
-    for (IrOperand *use = first->first_use, *next; use; use = next) {
-        IrOp *other = use->owner;
-        next = use->next_use;
-        while (next && next->owner == other) next = next->next_use; // it may go
-        if (other == op || other->block != op->block || use != &other->operands[0]) continue;
+// ---- finding equal ops: equal ones have one hash
+
+typedef struct Slot {
+    uint64_t hash;
+    IrOp *op; // NULL: free
+} Slot;
+
+typedef struct Table {
+    Slot *slots;
+    size_t count, capacity; // a power of two
+} Table;
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15u; // 2^64 / golden ratio, Knuth 6.4
+    return hash ^ hash >> 32;
+}
+
+static uint64_t mix_ptr(uint64_t hash, const void *ptr) {
+    return mix(hash, (uint64_t)(uintptr_t)ptr);
+}
+
+static uint64_t hash_shape(uint64_t hash, const IrOp *op) {
+    hash = mix(mix(hash, op->kind), op->num_operands);
+    for (uint32_t i = 0; i < op->num_results; i++) hash = mix_ptr(hash, op->results[i].type);
+    for (uint32_t i = 0; i < op->num_attrs && !MUTATED(MERGE_ATTRIBUTES); i++)
+        hash = mix_ptr(hash, op->attrs[i].attr);
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r])
+    FOR_EACH_OP(inner, block) hash = hash_shape(hash, inner);
+    return hash;
+}
+
+// Operands that may differ between equal ops count by their type.
+static uint64_t hash_op(const IrOp *op) {
+    uint64_t hash = hash_shape(0, op);
+    for (uint32_t i = 0; i < op->num_operands; i++) {
+        const IrValue *value = ir_op_operand(op, i);
+        bool may_differ = is_made_anew(value) || is_only_written(op, i);
+        hash = mix_ptr(hash, may_differ ? (const void *)value->type : (const void *)value);
+    }
+    return hash;
+}
+
+static void put(Table *table, uint64_t hash, IrOp *op) {
+    size_t mask = table->capacity - 1, i = hash & mask;
+    while (table->slots[i].op) i = (i + 1) & mask;
+    table->slots[i] = (Slot){hash, op};
+    table->count++;
+}
+
+static void add(Table *table, uint64_t hash, IrOp *op) {
+    if (table->count * 2 >= table->capacity) {
+        Table grown = {.capacity = MAX(table->capacity * 2, (size_t)64)};
+        grown.slots = base_alloc(grown.capacity, sizeof *grown.slots);
+        for (size_t i = 0; i < table->capacity; i++)
+            if (table->slots[i].op) put(&grown, table->slots[i].hash, table->slots[i].op);
+        free(table->slots);
+        *table = grown;
+    }
+    put(table, hash, op);
+}
+
+// An op before it that does the same.
+static IrOp *find_equal(const Table *table, uint64_t hash, IrOp *op) {
+    if (!table->capacity) return NULL;
+    size_t mask = table->capacity - 1;
+    for (size_t i = hash & mask; table->slots[i].op; i = (i + 1) & mask) {
+        if (table->slots[i].hash != hash) continue;
         Pairs pairs;
         ir_value_map_init(&pairs);
-        bool equal = is_equal(&pairs, op, other);
+        bool equal = is_equal(&pairs, table->slots[i].op, op);
         ir_value_map_deinit(&pairs);
-        if (!equal) continue;
-        for (uint32_t r = 0; r < op->num_results; r++)
-            ir_value_replace_all(ir_op_result(other, r), ir_op_result(op, r));
-        ir_op_erase(m, other);
+        if (equal) return table->slots[i].op;
     }
+    return NULL;
+}
+
+static void merge_block(IrModule *m, IrBlock *block) {
+    Table table = {0};
+    FOR_EACH_OP_SAFE(op, block) {
+        if (!may_merge(op)) continue;
+        uint64_t hash = hash_op(op);
+        IrOp *first = find_equal(&table, hash, op);
+        if (!first) {
+            add(&table, hash, op);
+            continue;
+        }
+        for (uint32_t r = 0; r < op->num_results; r++)
+            ir_value_replace_all(ir_op_result(op, r), ir_op_result(first, r));
+        ir_op_erase(m, op);
+    }
+    free(table.slots);
 }
 
 Status pass_merge_equal(IrModule *m, DiagSink *sink) {
     (void)sink; // nothing to refuse
     FOR_EACH_OP(func, ir_module_body(m)) {
         IrBlock *body = func->kind == IR_FUNC_FUNC ? ir_func_body(func) : NULL;
-        if (!body || ir_op_attr(func, "ingot.composite")) continue;
-        FOR_EACH_OP(op, body)
-        if (may_merge(op)) merge_into(m, op);
+        if (body && !ir_op_attr(func, "ingot.composite")) merge_block(m, body);
     }
     dce_module(m);
     return STATUS_OK;

@@ -23,7 +23,10 @@ typedef struct Outline {
     IrValue *n;   // valid tokens, the last index argument
     int64_t bucket;
     int32_t *group_of; // by op index: group number or -1
-    uint32_t num_op_slots;
+    uint32_t *seen;    // by op index: the walk that came by last, see num_walks
+    uint32_t num_op_slots, num_walks;
+    uint64_t num_copies; // free ops in kernels so far
+    uint32_t num_kernels;
     Group *groups;
     uint32_t num_groups, groups_capacity;
 } Outline;

@@ -216,6 +216,14 @@ typedef struct Kernel {
     Builder body;
 } Kernel;
 
+// Did this walk come by the op before? Values that are read twice would be walked 2^n times.
+static bool is_walked(Outline *o, const IrOp *op) {
+    if (op->index >= o->num_op_slots) return false;
+    bool is_seen = o->seen[op->index] == o->num_walks;
+    o->seen[op->index] = o->num_walks;
+    return is_seen;
+}
+
 static bool note_input(Kernel *k, IrValue *v, bool want_tensor) {
     if (ir_type_is_shaped(v->type) != want_tensor) return true;
     for (uint32_t i = 0; i < k->num_inputs; i++)
@@ -229,6 +237,7 @@ static bool note_input(Kernel *k, IrValue *v, bool want_tensor) {
 // input.
 static bool note_inputs_of(Kernel *k, IrOp *op, bool want_tensor) {
     Outline *o = k->o;
+    if (is_walked(o, op)) return true;
     for (uint32_t i = 0; i < op->num_operands; i++) {
         IrValue *v = ir_op_operand(op, i);
         if (!v->def_op) {
@@ -255,6 +264,7 @@ static bool is_read_outside(const Kernel *k, const IrValue *value) {
         IrOp *top = top_op(k->o, use->owner);
         if (outline_group_of(k->o, top) == k->number) continue;
         if (!outline_is_free(k->o, top)) return true;
+        if (is_walked(k->o, top)) continue;
         for (uint32_t i = 0; i < top->num_results; i++)
             if (is_read_outside(k, &top->results[i])) return true;
     }
@@ -279,6 +289,7 @@ static void clone_free_operands(Kernel *k, IrOp *op) {
 
 static void clone_op(Kernel *k, IrOp *op) {
     clone_free_operands(k, op);
+    k->o->num_copies++;
     ir_block_append(k->body.block, ir_op_clone(k->o->m, op, &k->map));
 }
 
@@ -338,13 +349,41 @@ static void sink_free_users(const Outline *o, IrValue *value, IrOp **anchor) {
     }
 }
 
+// Every kernel has its own copy of the free ops it reads: many kernels that read a long chain of
+// them would be a large program.
+static Status check_growth(const Outline *o, const Group *g) {
+    if (o->num_copies <= PASS_MAX_OPS && o->num_kernels < PASS_MAX_KERNELS) return STATUS_OK;
+    Status status;
+    if (o->num_kernels == PASS_MAX_KERNELS) {
+        status = diag_error(o->sink, DIAG_P0014, ir_loc_span(g->ops[0]->loc),
+                            "the module needs more than %d kernels", PASS_MAX_KERNELS);
+        diag_evidence(o->sink, "the bound is reached in @%s", ir_symbol_name(o->func));
+        diag_write(o->sink, "a loop (scf.for) around what is repeated, or several modules");
+    } else {
+        status =
+            diag_error(o->sink, DIAG_P0014, ir_loc_span(g->ops[0]->loc),
+                       "kernels of the module would hold more than %d operations", PASS_MAX_OPS);
+        diag_evidence(o->sink,
+                      "scalar arithmetic is copied into every kernel that reads it; %u "
+                      "kernels are made, the last of @%s",
+                      o->num_kernels, ir_symbol_name(o->func));
+        diag_write(o->sink, "less arithmetic between scalars, or a result of it in a tensor");
+    }
+    (void)status;
+    return STATUS_LIMIT;
+}
+
 static Status outline_group(Outline *o, Group *g, int32_t number) {
     IrModule *m = o->m;
+    TRY(check_growth(o, g));
+    o->num_kernels++;
     Kernel *k = arena_alloc(&m->arena, 1, sizeof *k);
     *k = (Kernel){.o = o, .g = g, .number = number};
     bool fits = true;
+    o->num_walks++;
     for (uint32_t i = 0; i < g->num_ops && fits; i++) fits = note_inputs_of(k, g->ops[i], true);
     k->num_tensors = k->num_inputs;
+    o->num_walks++;
     for (uint32_t i = 0; i < g->num_ops && fits; i++) fits = note_inputs_of(k, g->ops[i], false);
     // Rows at and after %n need no work.
     if (fits && !o->is_text && o->bucket > 1 && g->rows == o->bucket && o->n)
@@ -354,6 +393,7 @@ static Status outline_group(Outline *o, Group *g, int32_t number) {
     for (uint32_t i = 0; i < g->num_ops && fits; i++) {
         locs[i] = g->ops[i]->loc;
         for (uint32_t r = 0; r < g->ops[i]->num_results && fits; r++) {
+            o->num_walks++;
             if (!is_read_outside(k, &g->ops[i]->results[r])) continue;
             fits = k->num_outputs < MAX_INPUTS;
             if (fits) k->outputs[k->num_outputs++] = &g->ops[i]->results[r];
@@ -475,28 +515,38 @@ static void mark_plain_in_place(IrModule *m, IrOp *func) {
     }
 }
 
-static Status outline_function(IrModule *m, IrOp *func, DiagSink *sink) {
+static Status outline_function(Outline *o, IrOp *func) {
     IrBlock *body = ir_func_body(func);
-    Outline o = {.m = m,
-                 .sink = sink,
-                 .func = func,
-                 .is_text = module_is_text(m),
-                 .num_op_slots = m->num_ops};
-    o.group_of = ARENA_ARRAY(&m->arena, int32_t, m->num_ops);
-    for (uint32_t i = 0; i < m->num_ops; i++) o.group_of[i] = -1;
+    o->func = func;
+    o->n = NULL;
+    o->num_groups = 0;
     for (uint32_t i = 0; i < body->num_args; i++)
-        if (body->args[i]->type->kind == IR_TYPE_INDEX) o.n = body->args[i];
+        if (body->args[i]->type->kind == IR_TYPE_INDEX) o->n = body->args[i];
     const IrType *first = body->num_args ? body->args[0]->type : NULL;
-    o.bucket = first && first->kind == IR_TYPE_TENSOR && first->rank > 0 ? first->shape[0] : 1;
+    o->bucket = first && first->kind == IR_TYPE_TENSOR && first->rank > 0 ? first->shape[0] : 1;
     Status status = STATUS_OK;
-    if (o.is_text)
-        status = outline_text_groups(&o);
-    else if (!assign_groups(&o))
-        status = diag_error(sink, DIAG_P0005, ir_loc_span(func->loc),
+    if (o->is_text)
+        status = outline_text_groups(o);
+    else if (!assign_groups(o))
+        status = diag_error(o->sink, DIAG_P0005, ir_loc_span(func->loc),
                             "a kernel of more than %d ops", OUTLINE_MAX_GROUP_OPS);
-    for (uint32_t i = 0; i < o.num_groups && status == STATUS_OK; i++)
-        status = outline_group(&o, &o.groups[i], (int32_t)i);
+    for (uint32_t i = 0; i < o->num_groups && status == STATUS_OK; i++)
+        status = outline_group(o, &o->groups[i], (int32_t)i);
+    return status;
+}
+
+// Op indices are the module's, so that one table serves all functions.
+static Status outline_functions(IrModule *m, IrOp *const *funcs, uint32_t num, DiagSink *sink) {
+    Outline o = {.m = m, .sink = sink, .is_text = module_is_text(m), .num_op_slots = m->num_ops};
+    o.group_of = base_alloc((size_t)m->num_ops + 1, sizeof *o.group_of);
+    o.seen = base_alloc((size_t)m->num_ops + 1, sizeof *o.seen);
+    for (uint32_t i = 0; i < m->num_ops; i++) o.group_of[i] = -1;
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; i < num && status == STATUS_OK; i++)
+        status = outline_function(&o, funcs[i]);
     free(o.groups);
+    free(o.group_of);
+    free(o.seen);
     return status;
 }
 
@@ -513,7 +563,7 @@ Status pass_outline_kernels(IrModule *m, DiagSink *sink) {
             plain[num_plain++] = func;
         }
     }
-    for (uint32_t i = 0; i < num_plain; i++) TRY(outline_function(m, plain[i], sink));
+    TRY(outline_functions(m, plain, num_plain, sink));
     dce_module(m);
     if (module_is_text(m)) return STATUS_OK; // results have buffers of their own
     for (int round = 0; round < 2; round++)  // layers, then the entries that call them

@@ -47,6 +47,11 @@ bool pass_find(const char *name, PassId *out_id);
 const char *pass_fact_name(PassFact fact);
 const char *pass_compare_name(PassCompare compare);
 
+// The most operations a pass may make of a module's functions: what is counted before it is made,
+// so that no text takes memory out of proportion. A language model of 1000 layers has a tenth.
+// And the most kernels before equal ones are merged: some times grow with their square.
+enum { PASS_MAX_OPS = 1 << 20, PASS_MAX_KERNELS = 4096 };
+
 // Called around every pass; is_before is true before it ran.
 typedef Status (*PassHook)(const IrModule *m, PassId id, bool is_before, void *ctx, DiagSink *sink);
 

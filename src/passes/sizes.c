@@ -142,7 +142,7 @@ static const char *name_of(const Sizes *s, Size size) {
 
 static void refuse(Prover *p, const IrOp *op, const char *evidence, const char *write) {
     if (p->status != STATUS_OK) return;
-    p->status = diag_error(p->sink, DIAG_P0014, ir_loc_span(op->loc),
+    p->status = diag_error(p->sink, DIAG_P0015, ir_loc_span(op->loc),
                            "@%s: %s cannot take a tensor whose unknown size is padded",
                            ir_symbol_name(p->s->func), ir_op_info(op->kind)->name);
     diag_evidence(p->sink, "%s", evidence);
@@ -155,13 +155,13 @@ static void refuse_unequal(Prover *p, const IrOp *op, Size a, Size b) {
     Size other = a.name >= 0 ? b : a;
     if (other.name >= 0) {
         p->status =
-            diag_error(p->sink, DIAG_P0014, ir_loc_span(op->loc),
+            diag_error(p->sink, DIAG_P0015, ir_loc_span(op->loc),
                        "@%s: %s needs the sizes %s and %s to be equal", ir_symbol_name(p->s->func),
                        ir_op_info(op->kind)->name, name, name_of(p->s, other));
         diag_write(p->sink, "one name for both in ingot.dims");
         return;
     }
-    p->status = diag_error(p->sink, DIAG_P0014, ir_loc_span(op->loc),
+    p->status = diag_error(p->sink, DIAG_P0015, ir_loc_span(op->loc),
                            "@%s: %s needs the size %s to be %lld", ir_symbol_name(p->s->func),
                            ir_op_info(op->kind)->name, name, (long long)other.number);
     diag_write(p->sink, "%lld for the '?' of %s", (long long)other.number, name);

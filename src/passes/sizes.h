@@ -53,7 +53,7 @@ typedef struct Sizes {
 
 // Proves every unknown size of a function without calls, and that padding up to a bucket changes no
 // valid element of what its ops compute, given the guards split-buckets adds. P0004: nothing
-// bounds a size; P0014: an op that cannot be padded. sizes_deinit in either case.
+// bounds a size; P0015: an op that cannot be padded. sizes_deinit in either case.
 Status sizes_prove(IrModule *m, IrOp *func, const SizeRanges *ranges, DiagSink *sink,
                    Sizes *out_sizes) MUST_USE;
 void sizes_deinit(Sizes *sizes);

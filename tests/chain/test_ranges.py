@@ -136,17 +136,17 @@ def check_what_cannot_be_exact():
     fixed = ("%e = tensor.empty() : tensor<7x4xf32>\n%y = linalg.copy ins(%x : tensor<?x4xf32>) outs(%e : tensor<7x4xf32>)"
              " -> tensor<7x4xf32>")
     cases = [
-        (rows(body=shifted), 3, "P0014", "slice", "moves elements"),
-        (rows(body=head, result="tensor<2x4xf32>"), 3, "P0014", "is not there for the smallest size"),
+        (rows(body=shifted), 3, "P0015", "slice", "moves elements"),
+        (rows(body=head, result="tensor<2x4xf32>"), 3, "P0015", "is not there for the smallest size"),
         (rows(body="%y = tensor.collapse_shape %x [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>", result="tensor<?xf32>"),
-         3, "P0014", "splits or joins"),
-        (rows('["", "n", "", ""]', kind="tensor<1x?x3x3xf32>", body=window, result="tensor<1x2x2x3xf32>"), 3, "P0014", "a window moves"),
-        (rows(body=pad), 3, "P0014", "makes an unknown size larger"),
-        (rows(body=fixed, result="tensor<7x4xf32>"), 3, "P0014", "needs the size n to be 7"),
+         3, "P0015", "splits or joins"),
+        (rows('["", "n", "", ""]', kind="tensor<1x?x3x3xf32>", body=window, result="tensor<1x2x2x3xf32>"), 3, "P0015", "a window moves"),
+        (rows(body=pad), 3, "P0015", "makes an unknown size larger"),
+        (rows(body=fixed, result="tensor<7x4xf32>"), 3, "P0015", "needs the size n to be 7"),
         (rows('["n", "m"]', "{n = {max = 4}, m = {max = 4}}", "tensor<?x?xf32>",
               "%c0 = arith.constant 0 : index\n%n = tensor.dim %x, %c0 : tensor<?x?xf32>\n%e = tensor.empty(%n, %n) : tensor<?x?xf32>\n"
               "%y = linalg.copy ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>"),
-         3, "P0014", "to be equal"),
+         3, "P0015", "to be equal"),
         (rows(body="%c0 = arith.constant 0 : index\n%n = tensor.dim %x, %c0 : tensor<?x4xf32>\n%m = arith.addi %n, %n : index\n"
               "%e = tensor.empty(%m) : tensor<?x4xf32>\n%z = arith.constant 0.0 : f32\n"
               "%y = linalg.fill ins(%z : f32) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>"), 3, "P0004", "none is computed from others"),
@@ -157,7 +157,7 @@ def check_what_cannot_be_exact():
         (rows(ranges="{n = {max = 4}, nn = {max = 4}}"), 3, "P0011", "is called nn"),
         (rows(ranges="{n = {max = 4, min = 5}}"), 3, "P0011", "is no range"),
         (rows(ranges="{n = {max = 4, mix = 5}}"), 3, "P0011", "is no range"),
-        (rows(ranges="{n = {max = 4096, step = 8}}"), 4, "P0015", "n: 512", "a larger step for n"),
+        (rows(ranges="{n = {max = 4096, step = 8}}"), 4, "P0016", "n: 512", "a larger step for n"),
     ]
     with scratch() as folder:
         for text, code, *what in cases:
