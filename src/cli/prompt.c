@@ -32,11 +32,16 @@ Status prompt_read(Cli *cli, Prompt *out_prompt) {
         diag_write(&cli->sink, "-p '%s'", args->positional[1]);
         return status;
     }
-    if (has_text + has_file + has_stdin != 1)
-        return usage_error(&cli->sink, DIAG_U0005,
-                           "`ingot run` needs one prompt: -p TEXT, -f FILE, or - for standard "
-                           "input; --chat holds a "
-                           "conversation on a terminal, with --lines also without one");
+    if (has_text + has_file + has_stdin != 1) {
+        Status status =
+            usage_error(&cli->sink, DIAG_U0005,
+                        "`ingot run` needs one prompt: -p TEXT, -f FILE, or - for standard "
+                        "input; --chat holds a "
+                        "conversation on a terminal, with --lines also without one");
+        diag_evidence(&cli->sink, "an artifact compiled from a module takes tensors instead: "
+                                  "--input NAME=FILE.npy --output NAME=FILE.npy");
+        return status;
+    }
     if (has_text) {
         const char *text = args_text(args, OPT_PROMPT, "");
         out_prompt->len = strlen(text);

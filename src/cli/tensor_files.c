@@ -18,11 +18,24 @@ static const char *split_name(Cli *cli, const char *text, const char **out_path)
     return arena_strndup(&cli->sink.arena, text, (size_t)(equals - text));
 }
 
+// The option's value names a file.
+static Status check_path(Cli *cli, const char *option, const char *text, const char *path) {
+    if (*path) return STATUS_OK;
+    Status status = usage_error(&cli->sink, DIAG_U0004, "%s '%s' names no file", option, text);
+    diag_write(&cli->sink, "%s NAME=FILE.npy", option);
+    return status;
+}
+
 static Status read_one(Cli *cli, const char *text, TensorFiles *files) {
     size_t i = files->num;
     uint64_t len;
     NpyTensor npy;
     files->tensors[i].name = split_name(cli, text, &files->paths[i]);
+    TRY(check_path(cli, "--input", text, files->paths[i]));
+    for (size_t k = 0; k < i && files->tensors[i].name; k++)
+        if (files->tensors[k].name && str_equal(files->tensors[k].name, files->tensors[i].name))
+            return usage_error(&cli->sink, DIAG_U0004, "--input gives %s twice: %s and %s",
+                               files->tensors[i].name, files->paths[k], files->paths[i]);
     TRY(file_read(files->paths[i], MAX_FILE_BYTES, &cli->sink, &files->bytes[i], &len));
     files->num++;
     TRY(npy_parse((const uint8_t *)files->bytes[i], len, files->paths[i], &cli->sink, &npy));
@@ -114,16 +127,39 @@ static Status find_result(Cli *cli, const char *name, const char *path, const In
     return status;
 }
 
+// Each result goes to one file, and each file gets one result.
+static Status check_outputs(Cli *cli, const char *option, const OptionValue *outputs,
+                            const IngotTensor *results, size_t num_results) {
+    const IngotTensor **taken =
+        ARENA_ARRAY(&cli->sink.arena, const IngotTensor *, outputs->num_all + 1);
+    for (size_t i = 0; i < outputs->num_all; i++) {
+        const char *path, *name = split_name(cli, outputs->all[i], &path), *other;
+        TRY(check_path(cli, option, outputs->all[i], path));
+        TRY(find_result(cli, name, path, results, num_results, &taken[i]));
+        for (size_t k = 0; k < i; k++) {
+            (void)split_name(cli, outputs->all[k], &other);
+            if (taken[k] == taken[i])
+                return usage_error(&cli->sink, DIAG_U0004, "%s gives %s twice: %s and %s", option,
+                                   taken[i]->name, other, path);
+            if (str_equal(other, path))
+                return usage_error(&cli->sink, DIAG_U0004, "%s: two results would be written to %s",
+                                   option, path);
+        }
+    }
+    return STATUS_OK;
+}
+
 Status tensor_files_write(Cli *cli, const IngotTensor *results, size_t num_results) {
     bool is_run = cli->args.verb == VERB_RUN;
     const OptionValue *outputs = &cli->args.options[is_run ? OPT_OUTPUTS : OPT_RESULT];
-    for (int pass = 0; pass < 2; pass++) // nothing is written if a name is wrong
-        for (size_t i = 0; i < outputs->num_all; i++) {
-            const char *path, *name = split_name(cli, outputs->all[i], &path);
-            const IngotTensor *result;
-            TRY(find_result(cli, name, path, results, num_results, &result));
-            if (pass == 1) TRY(write_one(cli, path, result));
-        }
+    // Nothing is written if a name is wrong.
+    TRY(check_outputs(cli, is_run ? "--output" : "--result", outputs, results, num_results));
+    for (size_t i = 0; i < outputs->num_all; i++) {
+        const char *path, *name = split_name(cli, outputs->all[i], &path);
+        const IngotTensor *result;
+        TRY(find_result(cli, name, path, results, num_results, &result));
+        TRY(write_one(cli, path, result));
+    }
     return STATUS_OK;
 }
 

@@ -260,11 +260,19 @@ def check_calls_that_do_not_fit():
                  (["--input", f"x={good}", "--input", f"y={good}", "--output", "z=z.npy"], 2, "no result z"),
                  (["--input", f"x={good}", "-n", "3"], 2, "exclude each other"),
                  (["--entry", "mian"], 3, "no entry mian"),
+                 ([], 2, "--input NAME=FILE.npy"),
+                 (["--input", ""], 2, "names no file"),
+                 (["--input", "x="], 2, "--input 'x=' names no file"),
+                 (["--input", f"x={good}", "--input", f"x={good}"], 2, "--input gives x twice"),
+                 (["--input", f"x={good}", "--input", f"y={good}", "--output", "result0="], 2, "names no file"),
+                 (["--input", f"x={good}", "--input", f"y={good}", "--output", "a.npy", "--output", "result0=b.npy"],
+                  2, "--output gives result0 twice: a.npy and b.npy"),
                  (["-p", "Hello"], 3, "takes tensors")]
         for options, code, what in cases:
             done = run("run", artifact, *options, cwd=folder)
             expect_exit(done, code)
             expect(what in done.stderr.decode(), f"'{what}' is not in: {done.stderr.decode()}")
+            expect(not os.path.exists(os.path.join(folder, "a.npy")), "something was written")
 
 
 ANY_ARGUMENT = """func.func @main(%a: tensor<?x2xf32>, %m: memref<?xf32>, %v: vector<3xi32>, %k: i64)
