@@ -133,6 +133,7 @@ uint64_t plan_tables_layout(PlanTables *tables) {
     end = place(&header->scalars, tables->num_scalars, sizeof(PlanScalar), end);
     end = place(&header->memory, tables->num_memory, sizeof(PlanMemoryPart), end);
     end = place(&header->ports, tables->num_ports, sizeof(PlanPort), end);
+    end = place(&header->checks, tables->num_checks, sizeof(PlanCheck), end);
     return end;
 }
 
@@ -155,4 +156,5 @@ void plan_tables_write(PlanTables *tables, StrBuf *out) {
     put(out, start, header->scalars, tables->scalars, sizeof(PlanScalar));
     put(out, start, header->memory, tables->memory, sizeof(PlanMemoryPart));
     put(out, start, header->ports, tables->ports, sizeof(PlanPort));
+    put(out, start, header->checks, tables->checks, sizeof(PlanCheck));
 }

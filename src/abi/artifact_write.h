@@ -50,8 +50,9 @@ typedef struct PlanTables {
     const PlanScalar *scalars;
     const PlanMemoryPart *memory;
     const PlanPort *ports;
+    const PlanCheck *checks;
     uint64_t num_levels, num_kernels, num_entries, num_steps, num_buffers, num_scalars, num_memory,
-        num_ports;
+        num_ports, num_checks;
 } PlanTables;
 
 // Sets the offsets and counts of header's tables. Returns the bytes of the whole section.

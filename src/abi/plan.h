@@ -13,7 +13,7 @@
 
 #define ARTIFACT_MAGIC "INGOT\r\n\x1a"
 enum {
-    ARTIFACT_VERSION = 2,
+    ARTIFACT_VERSION = 3,
     ARTIFACT_PAGE_BYTES = 4096,         // alignment of code
     ARTIFACT_HUGE_PAGE_BYTES = 2 << 20, // unit the weight image is rounded up to in memory
     ARTIFACT_MAX_SECTIONS = 32,         // slots of the section table, which follows the header
@@ -81,6 +81,7 @@ typedef struct PlanHeader {
     PlanTable scalars;      // PlanScalar
     PlanTable memory;       // PlanMemoryPart
     PlanTable ports;        // PlanPort
+    PlanTable checks;       // PlanCheck
 } PlanHeader;
 
 typedef struct PlanLevel {
@@ -135,6 +136,16 @@ typedef struct PlanPort {
     int64_t dims[PLAN_MAX_RANK];       // 0 from rank on
     uint32_t dim_names[PLAN_MAX_RANK]; // string offsets; the empty text for a fixed size
 } PlanPort;
+
+// What compiled code checks while it runs: the check that a fault record names by its number.
+typedef struct PlanCheck {
+    uint32_t kind;      // FaultKind
+    uint32_t op;        // string offset: the op that is checked
+    uint32_t text;      // string offset: what an assertion says
+    uint32_t file;      // string offset, without its folder; the empty text if unknown
+    uint32_t line, col; // from 1; 0 if unknown
+    int64_t numbers[4]; // what the text of the kind names
+} PlanCheck;
 
 // ---- SECTION_SIZES
 

@@ -1,6 +1,8 @@
 // Sizes of what a plan occupies when it runs; see plan_size.h.
 #include "abi/plan_size.h"
 
+#include "abi/kernel_abi.h"
+
 uint64_t plan_resident_bytes(uint64_t bytes) {
     bool is_huge = bytes >= PLAN_HUGE_FROM_BYTES;
     return align_up(bytes, is_huge ? (uint64_t)ARTIFACT_HUGE_PAGE_BYTES : ARTIFACT_PAGE_BYTES);
@@ -45,7 +47,8 @@ uint64_t plan_executor_bytes(const PlanHeader *plan) {
     uint64_t per_worker = align_up(plan->buffers.count * sizeof(void *), PLAN_BUFFER_ALIGN_BYTES);
     uint64_t scalars = align_up(plan->scalars.count * (sizeof(int64_t) + sizeof(uint32_t)),
                                 PLAN_BUFFER_ALIGN_BYTES);
-    return per_worker * plan->max_threads + scalars + plan->steps.count * PLAN_BOUND_STEP_BYTES;
+    return (per_worker + KERNEL_FAULT_WORDS * sizeof(int64_t)) * plan->max_threads + scalars +
+           plan->steps.count * PLAN_BOUND_STEP_BYTES;
 }
 
 uint64_t plan_runtime_bytes(const PlanHeader *plan) {

@@ -1,6 +1,7 @@
 // One llvm.func to an LLVM module, op by op, through the C API; no op is dropped, merged or
 // reordered here. Blocks are visited in reverse postorder, so that values are known before their
 // uses.
+#include "abi/kernel_abi.h"
 #include "codegen/codegen_internal.h"
 
 #include <llvm-c/Analysis.h>
@@ -274,7 +275,9 @@ static Status translate_load(Translation *t, const IrOp *op) {
     if (!type || (align && !good_align(align))) return refuse(t, op, "bad type or alignment");
     LLVMValueRef load = LLVMBuildLoad2(t->builder, type, operand(t, op, 0), "");
     if (align) LLVMSetAlignment(load, (unsigned)align);
-    return set_result(t, op, load);
+    // What was never written is any one value, so that a check and what it guards see the same.
+    bool is_checked = LLVMCountParams(t->function) > KERNEL_NUM_PARAMS;
+    return set_result(t, op, is_checked ? LLVMBuildFreeze(t->builder, load, "") : load);
 }
 
 static Status translate_store(Translation *t, const IrOp *op) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/check_table.h"
 #include "ir/access.h"
 #include "ir/print.h"
 #include "passes/fusion.h"
@@ -292,6 +293,7 @@ void explain_tensors(IrModule *m, Explain *e) {
     for (int i = 0; i < NUM_FUSION_PATTERNS; i++) put_rule(m, &edges, (FusionPattern)i, e);
     fusion_edges_deinit(&edges);
     put_layouts(m, e);
+    check_table_put_json(m, &e->checks, &e->num_checked);
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!is_func(func) || is_init(func)) continue;
         AccessWalk walk = {m, e, func};
@@ -452,9 +454,11 @@ void explain_write(const Explain *e, StrBuf *out) {
     put_number(out, "copy_bytes", e->copy_bytes);
     put_number(out, "num_operands", e->num_access);
     put_number(out, "num_flagged", e->num_flagged);
+    put_number(out, "num_checked", e->num_checked);
     strbuf_putc(out, '}');
     put_array(out, "rules", &e->rules);
     put_array(out, "layouts", &e->layouts);
+    put_array(out, "checks", &e->checks);
     put_array(out, "edges", &e->edges);
     put_array(out, "access", &e->access);
     put_array(out, "buffers", &e->buffers);
@@ -476,7 +480,7 @@ ExplainCost explain_cost(const Explain *e) {
 }
 
 void explain_deinit(Explain *e) {
-    StrBuf *parts[] = {&e->rules,   &e->layouts, &e->edges,  &e->access,
-                       &e->buffers, &e->copies,  &e->kernels};
+    StrBuf *parts[] = {&e->rules,  &e->layouts, &e->checks, &e->edges,
+                       &e->access, &e->buffers, &e->copies, &e->kernels};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) strbuf_deinit(parts[i]);
 }

@@ -9,10 +9,11 @@
 #include "target/target.h"
 
 typedef struct Explain {
-    StrBuf rules, layouts, edges, access, buffers, copies, kernels; // elements of arrays
+    StrBuf rules, layouts, checks, edges, access, buffers, copies, kernels; // elements of arrays
     uint64_t num_edges, num_applied, num_flagged, num_fallbacks;
     uint64_t buffer_bytes, copy_bytes, stake_bytes;
     uint64_t num_buffers, num_copies, num_kernels, num_access;
+    uint64_t num_checked;              // of checks: those made at run time
     uint64_t num_functions, num_calls; // kernels as outlined, and how often they run
     const char *level;                 // of kernels
     double bytes_per_ns, barrier_ns;   // of the machine

@@ -7,6 +7,7 @@
 #include "abi/dtype.h"
 #include "abi/kernel_abi.h"
 #include "abi/plan_size.h"
+#include "compiler/check_table.h"
 #include "ir/print.h"
 #include "passes/primitive.h"
 #include "passes/sizes.h"
@@ -554,6 +555,9 @@ Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *conf
     if (status == STATUS_OK) {
         array_sort(r.entries, r.num_entries, sizeof *r.entries, by_bucket);
         keep_tables(&r);
+        status = check_table_build(m, &build, sink);
+    }
+    if (status == STATUS_OK) {
         PlanHeader *h = &build.tables.header;
         h->kernel_abi_version = KERNEL_ABI_VERSION;
         h->max_threads = config->threads;

@@ -37,7 +37,8 @@ bool native_call(void *ctx, const IrModule *m, const char *function, void *const
             void *address;
             KernelFn call;
         } entry = {.address = (uint8_t *)code->base + f->offset};
-        entry.call(buffers, scalars, tile_begin, tile_end);
+        int64_t fault[KERNEL_FAULT_WORDS] = {0}; // the interpreter has said it
+        entry.call(buffers, scalars, tile_begin, tile_end, fault);
         return true;
     }
     return false;

@@ -8,6 +8,7 @@
 #include "abi/kernel_abi.h"
 #include "abi/plan.h"
 #include "abi/quant.h"
+#include "compiler/check_table.h"
 #include "recipe/import.h"
 
 static bool is_entry(const IrOp *op) {
@@ -171,7 +172,9 @@ static Status run_init(const WeightsSource *source, const ImageItem *item, DiagS
             KernelFn call;
         } code = {.address = (uint8_t *)source->inits_base + function->offset};
         int64_t no_scalars[1] = {0};
-        code.call(buffers, no_scalars, 0, 1);
+        int64_t fault[KERNEL_FAULT_WORDS] = {0};
+        code.call(buffers, no_scalars, 0, 1, fault);
+        if (fault[KERNEL_FAULT_CHECK]) status = check_table_refuse(source->m, fault, sink);
     }
     for (uint32_t i = 0; i < n; i++) free(planes[i].data);
     return status;
@@ -232,7 +235,7 @@ static void *work(void *arg) {
         if (status != STATUS_OK && b->status == STATUS_OK) {
             b->status = status;
             for (size_t k = 0; k < own.num_diags; k++) {
-                Status ignored = diag_error(b->sink, own.diags[k].code, (DiagSpan){0}, "%s",
+                Status ignored = diag_error(b->sink, own.diags[k].code, own.diags[k].span, "%s",
                                             own.diags[k].message);
                 (void)ignored;
             }

@@ -29,6 +29,15 @@ static bool report(Interp *in, DiagCode code, const IrOp *op, const char *fmt, v
 DEFINE_REPORT(interp_fault, DIAG_I0301)
 DEFINE_REPORT(interp_refuse, DIAG_I0302)
 
+bool interp_fault_of(Interp *in, const IrOp *op, FaultKind kind, int64_t value,
+                     InterpNumbers numbers, const char *text) {
+    StrBuf message = {0};
+    fault_put(&message, kind, ir_op_info(op->kind)->name, value, numbers.of, text);
+    diag_report(in->sink, DIAG_ERROR, DIAG_I0301, ir_loc_span(op->loc), "%s", message.data);
+    strbuf_deinit(&message);
+    return false;
+}
+
 bool interp_limit(Interp *in, const IrOp *op, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);

@@ -29,7 +29,8 @@ static void finish_for(const ForLoop *loop, uint64_t *frame) {
 
 static bool run_loop(Interp *in, const InterpInst *inst, const ForLoop *loop, uint64_t *frame,
                      int64_t lower, int64_t upper, int64_t step) {
-    if (step <= 0) return interp_fault(in, inst->op, "has the step %lld", (long long)step);
+    if (step <= 0)
+        return interp_fault_of(in, inst->op, FAULT_STEP, step, (InterpNumbers){{0}}, "");
     for (uint32_t i = 0; i < loop->num_carried; i++) {
         interp_move(&loop->inits[i], frame, frame + loop->body->args[1 + i]);
     }
@@ -168,8 +169,8 @@ bool interp_decode_if(InterpDecoder *d, const IrOp *op) {
 static bool run_assert(Interp *in, const InterpInst *inst, uint64_t *frame) {
     if (frame[inst->src[0]]) return true;
     const IrAttr *text = ir_op_attr(inst->op, "msg");
-    return interp_fault(in, inst->op, "failed: %s",
-                        text && text->kind == IR_ATTR_STRING ? text->str : "");
+    return interp_fault_of(in, inst->op, FAULT_ASSERT, 0, (InterpNumbers){{0}},
+                           text && text->kind == IR_ATTR_STRING ? text->str : "");
 }
 
 bool interp_decode_assert(InterpDecoder *d, const IrOp *op) {

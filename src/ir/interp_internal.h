@@ -13,6 +13,7 @@
 #ifndef INGOT_IR_INTERP_INTERNAL_H
 #define INGOT_IR_INTERP_INTERNAL_H
 
+#include "abi/fault.h"
 #include "base/float16.h"
 #include "ir/interp.h"
 
@@ -156,6 +157,12 @@ typedef bool (*InterpDecode)(InterpDecoder *d, const IrOp *op);
 
 // ---- faults. All return false.
 bool interp_fault(Interp *in, const IrOp *op, const char *fmt, ...) PRINTF_LIKE(3, 4);  // I0301
+// The same for what compiled code checks too, in the words of fault.def. numbers: {a}, {b}, ...
+typedef struct InterpNumbers {
+    int64_t of[FAULT_NUM_NUMBERS];
+} InterpNumbers;
+bool interp_fault_of(Interp *in, const IrOp *op, FaultKind kind, int64_t value,
+                     InterpNumbers numbers, const char *text);
 bool interp_refuse(Interp *in, const IrOp *op, const char *fmt, ...) PRINTF_LIKE(3, 4); // I0302
 bool interp_limit(Interp *in, const IrOp *op, const char *fmt, ...) PRINTF_LIKE(3, 4);  // I0303
 

@@ -47,8 +47,8 @@ bool interp_element_at(Interp *in, const IrOp *op, const InterpElement *info,
     uint64_t at = (uint64_t)view->offset;
     for (uint32_t i = 0; i < info->rank; i++) {
         if (index[i] < 0 || index[i] >= view->dims[i]) {
-            return interp_fault(in, op, "index %lld is out of range for dimension %u of size %lld",
-                                (long long)index[i], i, (long long)view->dims[i]);
+            return interp_fault_of(in, op, FAULT_INDEX, index[i],
+                                   (InterpNumbers){{i, view->dims[i]}}, "");
         }
         at += (uint64_t)index[i] * (uint64_t)view->dims[info->rank + i];
     }

@@ -39,9 +39,10 @@ INT_BINARY(maxui, a > b ? a : b)
         LANES(inst) {                                                                              \
             uint64_t a = interp_zext(a_[l], w), b = interp_zext(b_[l], w);                         \
             int64_t sa = (int64_t)a_[l], sb = (int64_t)b_[l];                                      \
-            if (!b) return interp_fault(in, inst->op, "divides by zero");                          \
+            if (!b) return interp_fault_of(in, inst->op, FAULT_ZERO, 0, (InterpNumbers){{0}}, ""); \
             if ((is_signed) && sb == -1 && sa == interp_sext(UINT64_C(1) << (w - 1), w)) {         \
-                return interp_fault(in, inst->op, "overflows: %lld divided by -1", (long long)sa); \
+                return interp_fault_of(in, inst->op, FAULT_OVERFLOW, sa, (InterpNumbers){{sa}},    \
+                                       "");                                                        \
             }                                                                                      \
             (void)a, (void)sa;                                                                     \
             r_[l] = (uint64_t)interp_sext((uint64_t)(expr), w);                                    \
@@ -61,8 +62,8 @@ INT_DIVISION(remui, false, a % b)
         LANES(inst) {                                                                              \
             uint64_t a = a_[l], b = interp_zext(b_[l], w);                                         \
             if (b >= w) {                                                                          \
-                return interp_fault(in, inst->op, "shifts a value of %u bits by %llu", w,          \
-                                    (unsigned long long)b);                                        \
+                return interp_fault_of(in, inst->op, FAULT_SHIFT, (int64_t)b,                      \
+                                       (InterpNumbers){{w}}, "");                                  \
             }                                                                                      \
             r_[l] = (uint64_t)interp_sext((uint64_t)(expr), w);                                    \
         }                                                                                          \
@@ -294,8 +295,9 @@ static bool run_float_to_int(Interp *in, const InterpInst *inst, uint64_t *frame
     LANES(inst) {
         double value = __builtin_trunc(word_as_double(cast->from, a[l]));
         if (!(value >= least && value < limit)) {
-            return interp_fault(in, inst->op, "converts %g, which is outside of i%u",
-                                word_as_double(cast->from, a[l]), cast->to_width);
+            int64_t bits = (int64_t)f64_to_bits(word_as_double(cast->from, a[l]));
+            return interp_fault_of(in, inst->op, FAULT_CONVERT, bits,
+                                   (InterpNumbers){{cast->to_width}}, "");
         }
         uint64_t whole = is_unsigned ? (uint64_t)value : (uint64_t)(int64_t)value;
         r[l] = (uint64_t)interp_sext(whole, cast->to_width);

@@ -116,11 +116,9 @@ bool interp_slice_get(Interp *in, const IrOp *op, const InterpSlice *slice, cons
                      last >= dims[i];
         }
         if (is_bad) {
-            return interp_fault(in, op,
-                                "slice along dimension %u runs out-of-bounds: offset %lld, "
-                                "size %lld, stride %lld of %lld",
-                                i, (long long)out->offsets[i], (long long)out->sizes[i],
-                                (long long)out->strides[i], (long long)dims[i]);
+            return interp_fault_of(in, op, FAULT_SLICE, out->offsets[i],
+                                   (InterpNumbers){{i, out->sizes[i], out->strides[i], dims[i]}},
+                                   "");
         }
     }
     return true;

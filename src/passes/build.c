@@ -73,6 +73,13 @@ IrValue *build_cmpi(Builder *b, const char *predicate, IrValue *lhs, IrValue *rh
         op_with_attrs(b, IR_ARITH_CMPI, 2, operands, bool_like(b->m, lhs->type), 1, &attr), 0);
 }
 
+IrValue *build_cmpf(Builder *b, const char *predicate, IrValue *lhs, IrValue *rhs) {
+    IrNamedAttr attr = {"predicate", ir_attr_string(b->m, predicate)};
+    IrValue *operands[] = {lhs, rhs};
+    return ir_op_result(
+        op_with_attrs(b, IR_ARITH_CMPF, 2, operands, bool_like(b->m, lhs->type), 1, &attr), 0);
+}
+
 IrValue *build_select(Builder *b, IrValue *cond, IrValue *yes, IrValue *no) {
     return build_op(b, IR_ARITH_SELECT, 3, (IrValue *[]){cond, yes, no}, yes->type);
 }

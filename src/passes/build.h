@@ -26,6 +26,7 @@ IrValue *build_binary(Builder *b, IrOpKind kind, IrValue *lhs, IrValue *rhs); //
 IrValue *build_unary(Builder *b, IrOpKind kind, IrValue *operand);            // same type
 IrValue *build_cast(Builder *b, IrOpKind kind, IrValue *operand, const IrType *type);
 IrValue *build_cmpi(Builder *b, const char *predicate, IrValue *lhs, IrValue *rhs);
+IrValue *build_cmpf(Builder *b, const char *predicate, IrValue *lhs, IrValue *rhs);
 IrValue *build_select(Builder *b, IrValue *cond, IrValue *yes, IrValue *no);
 IrValue *build_fma(Builder *b, IrValue *x, IrValue *y, IrValue *acc); // math.fma or vector.fma
 

@@ -102,6 +102,33 @@ static IrValue *insert_at(Builder *b, IrOp *pad, IrValue *into) {
                         0);
 }
 
+// Amounts known at run time only must give the size that the type says.
+static void assert_sizes(Builder *b, IrOp *pad) {
+    IrModule *m = b->m;
+    const int64_t *low = ir_op_attr(pad, "static_low")->values,
+                  *high = ir_op_attr(pad, "static_high")->values;
+    const IrType *from = ir_op_operand(pad, 0)->type, *to = pad->results[0].type;
+    uint32_t low_at = ir_op_segment_start(pad, 1), high_at = ir_op_segment_start(pad, 2);
+    for (uint32_t d = 0; d < to->rank; d++) {
+        if (low[d] != IR_DYNAMIC && high[d] != IR_DYNAMIC) continue;
+        IrValue *front =
+            low[d] == IR_DYNAMIC ? ir_op_operand(pad, low_at++) : build_index(b, low[d]);
+        IrValue *back =
+            high[d] == IR_DYNAMIC ? ir_op_operand(pad, high_at++) : build_index(b, high[d]);
+        IrValue *sum = build_binary(b, IR_ARITH_ADDI, front, back);
+        IrValue *ok = build_cmpi(b, "eq", sum, build_index(b, to->shape[d] - from->shape[d]));
+        const char *text =
+            arena_printf(&m->arena, "tensor.pad makes dimension %u the size of its type", d);
+        IrNamedAttr msg = {ir_intern(m, "msg"), ir_attr_string(m, text)};
+        build_op_full(b, &(IrOpSpec){.kind = IR_CF_ASSERT,
+                                     .loc = pad->loc,
+                                     .num_operands = 1,
+                                     .operands = &ok,
+                                     .num_attrs = 1,
+                                     .attrs = &msg});
+    }
+}
+
 static Status expand_pad(IrModule *m, IrOp *pad, DiagSink *sink) {
     const IrType *type = pad->results[0].type;
     if (!ir_type_is_static(type) || !ir_type_is_static(ir_op_operand(pad, 0)->type) ||
@@ -110,6 +137,7 @@ static Status expand_pad(IrModule *m, IrOp *pad, DiagSink *sink) {
                           "tensor.pad to a size that is not known, or of more than %d dimensions",
                           MAX_RANK);
     Builder b = build_before(m, pad);
+    assert_sizes(&b, pad);
     IrValue *scalar = outside_padding(pad);
     if (!scalar) scalar = inside_constant(&b, pad);
     IrValue *padding =

@@ -5,6 +5,7 @@
 //   ->   guard: cond_br lb < ub, ^body(lb, x), ^exit(x)
 //   ^body(i, a): ...; i' = i + s; cond_br i' < ub, ^body(i', n), ^exit(n)
 //   ^exit(r):
+#include "abi/kernel_abi.h"
 #include "passes/lower_internal.h"
 
 enum { MAX_REGION_DEPTH = 64 };
@@ -147,9 +148,77 @@ Status low_if(Lowering *lo, IrOp *op) {
 
 // ---------------------------------------------------------------- dispatch
 
-static Status low_nothing(Lowering *lo, IrOp *op) {
-    (void)lo;
-    (void)op;
+// ---------------------------------------------------------------- checks
+
+// The value at fault as i64: the first operand of the comparison that failed; floats as f64.
+static IrValue *low_fault_word(Lowering *lo, const IrOp *compare, IrValue *value) {
+    const IrType *elem = ir_type_elem(ir_op_operand(compare, 0)->type);
+    if (ir_type_is_float(elem)) {
+        value = low_to_f32(lo, elem, value);
+        if (value->type != lo->f64) value = low_1(lo, IR_LLVM_FPEXT, lo->f64, value);
+        return low_1(lo, IR_LLVM_BITCAST, lo->i64, value);
+    }
+    bool is_unsigned = ir_op_attr(compare, "predicate")->str[0] == 'u';
+    if (value->type == lo->i64) return value;
+    return low_1(lo, is_unsigned ? IR_LLVM_ZEXT : IR_LLVM_SEXT, lo->i64, value);
+}
+
+// Of the lanes that failed the first one's.
+static IrValue *low_first_lane(Lowering *lo, IrValue *ok, IrValue *values) {
+    int64_t n = low_lanes(values->type);
+    IrValue *value = low_lane(lo, values, n - 1);
+    for (int64_t i = n - 1; i-- > 0;)
+        value = low_select(lo, low_lane(lo, ok, i), value, low_lane(lo, values, i));
+    return value;
+}
+
+static IrValue *low_fault_value(Lowering *lo, const IrValue *cond) {
+    const IrOp *op = cond->def_op;
+    const IrValue *lanes = op && op->kind == IR_VECTOR_REDUCTION ? ir_op_operand(op, 0) : NULL;
+    if (lanes) op = lanes->def_op;
+    if (!op || (op->kind != IR_ARITH_CMPI && op->kind != IR_ARITH_CMPF))
+        return low_const_int(lo, lo->i64, 0);
+    IrValue *value = low_value(lo, ir_op_operand(op, 0));
+    if (lanes) value = low_first_lane(lo, low_value(lo, lanes), value);
+    return low_fault_word(lo, op, value);
+}
+
+static IrValue *low_fault_address(Lowering *lo, int64_t word, int64_t *out_align) {
+    LowIndex stride = low_index_const(1), index = low_index_const(word);
+    MemDesc record = {.base = lo->entry->args[KERNEL_NUM_PARAMS],
+                      .base_align = 8,
+                      .elem = lo->i64,
+                      .rank = 1,
+                      .strides = &stride};
+    return low_address(lo, &record, &index, out_align);
+}
+
+// A check that fails leaves its number and the value in the worker's record, unless a kernel before
+// has, and ends the kernel. Assertions without a number live in the interpreter alone.
+static Status low_assert(Lowering *lo, IrOp *op) {
+    const IrAttr *check = ir_op_attr(op, "ingot.check");
+    if (!check) return STATUS_OK;
+    const IrValue *cond = ir_op_operand(op, 0);
+    IrValue *ok = low_value(lo, cond);
+    IrBlock *before = lo->block, *failed = low_add_block(lo), *after = low_add_block(lo);
+    low_cond_br(lo, before, ok, after, 0, NULL, failed, 0, NULL);
+    lo->block = failed;
+    const struct {
+        int64_t word;
+        IrValue *value;
+    } parts[] = {{KERNEL_FAULT_CHECK, low_const_int(lo, lo->i64, check->i + 1)},
+                 {KERNEL_FAULT_VALUE, low_fault_value(lo, cond)}};
+    IrValue *is_first = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        int64_t align;
+        IrValue *address = low_fault_address(lo, parts[i].word, &align);
+        IrValue *old = low_load(lo, lo->i64, address, align);
+        if (!is_first)
+            is_first = low_cmp(lo, IR_LLVM_ICMP, "eq", old, low_const_int(lo, lo->i64, 0));
+        low_store(lo, low_select(lo, is_first, parts[i].value, old), address, align);
+    }
+    low_op(lo, IR_LLVM_RETURN, NULL, 0, NULL, 0, NULL);
+    lo->block = after;
     return STATUS_OK;
 }
 
@@ -169,7 +238,7 @@ static LowerFn low_rule(const IrOp *op) {
     case IR_AFFINE_APPLY: return low_affine_apply;
     case IR_AFFINE_MIN:
     case IR_AFFINE_MAX: return low_affine_minmax;
-    case IR_CF_ASSERT: return low_nothing; // checks live in the interpreter; released code has none
+    case IR_CF_ASSERT: return low_assert;
     case IR_UB_POISON: return low_ub_poison;
     case IR_LLVM_CALL_INTRINSIC: return low_intrinsic;
     case IR_MEMREF_VIEW:

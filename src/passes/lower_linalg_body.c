@@ -196,6 +196,7 @@ static bool classify_op(LowerLinalg *ll, const LlItem *item, const IrOp *op, LlC
     }
     case IR_MEMREF_LOAD: return classify_load(ll, item, op, out);
     case IR_AFFINE_APPLY: return classify_apply(ll, op, out);
+    case IR_CF_ASSERT: return class_of(ll, ir_op_operand(op, 0)) != LL_ACC;
     default: break;
     }
     if (!(ir_op_info(op->kind)->traits & IR_ELEMENTWISE) || op->num_results != 1) return false;
@@ -395,6 +396,34 @@ static IrValue *fold(LowerLinalg *ll, const IrOp *op, IrValue *const *operands) 
     return ll_constant(ll, ir_attr_bool(ll->m, is_true), ir_type_int(ll->m, 1));
 }
 
+// All lanes must hold; the record of a check that fails names the first that does not.
+static void emit_assert(LowerLinalg *ll, const LlItem *item, const IrOp *op, uint32_t lanes) {
+    IrModule *m = ll->m;
+    IrValue *old = ir_op_operand(op, 0), *ok = scalar_of(ll, old);
+    if (lanes > 1 && !is_shared(class_of(ll, old))) {
+        const IrType *i1 = ir_type_int(m, 1);
+        IrNamedAttr kind = {ir_intern(m, "kind"), ir_attr_string(m, "and")};
+        ok = lanes_of(ll, item, old, lanes);
+        ok = ir_op_result(build_op_full(&ll->b, &(IrOpSpec){.kind = IR_VECTOR_REDUCTION,
+                                                            .num_operands = 1,
+                                                            .operands = &ok,
+                                                            .num_results = 1,
+                                                            .result_types = &i1,
+                                                            .num_attrs = 1,
+                                                            .attrs = &kind}),
+                          0);
+    }
+    const IrLoc *loc = ll->b.loc;
+    ll->b.loc = op->loc;
+    build_op_full(&ll->b, &(IrOpSpec){.kind = IR_CF_ASSERT,
+                                      .loc = op->loc,
+                                      .num_operands = 1,
+                                      .operands = &ok,
+                                      .num_attrs = op->num_attrs,
+                                      .attrs = op->attrs});
+    ll->b.loc = loc;
+}
+
 // An op none of whose operands differs between lanes, or an index op on the base of a UNIT.
 static void emit_scalar_op(LowerLinalg *ll, const LlItem *item, const IrOp *op) {
     IrValue *operands[LL_MAX_OPERANDS];
@@ -478,10 +507,13 @@ void ll_emit_uniform(LowerLinalg *ll, LlItem *item, uint32_t lanes) {
     FOR_EACH_OP(inner, body) {
         if (inner->num_results == 1 && class_of(ll, &inner->results[0]) == LL_UNIFORM)
             emit_scalar_op(ll, item, inner);
+        if (inner->kind == IR_CF_ASSERT && class_of(ll, ir_op_operand(inner, 0)) == LL_UNIFORM)
+            emit_assert(ll, item, inner, 1);
     }
     if (lanes == 1) return;
     // What the lanes share is spread out once, before the loop.
     FOR_EACH_OP(inner, body) {
+        if (inner->kind == IR_CF_ASSERT) continue;
         bool is_vector_op = inner == ir_block_terminator(body) ||
                             class_of(ll, &inner->results[0]) == LL_VARYING ||
                             class_of(ll, &inner->results[0]) == LL_ACC;
@@ -544,6 +576,11 @@ void ll_emit_lanes(LowerLinalg *ll, LlItem *item, IrValue *base, uint32_t lanes)
             ir_value_map_set(&ll->map, body->args[i], load_operand(ll, item, i, lanes));
     FOR_EACH_OP(inner, body) {
         if (inner == ir_block_terminator(body)) break;
+        if (inner->kind == IR_CF_ASSERT) {
+            if (class_of(ll, ir_op_operand(inner, 0)) != LL_UNIFORM)
+                emit_assert(ll, item, inner, lanes);
+            continue;
+        }
         LlClass cls = class_of(ll, &inner->results[0]);
         if (is_unit(cls) || cls == LL_STEP)
             emit_scalar_op(ll, item, inner);

@@ -13,6 +13,7 @@
 //
 // Needs: kernels without linalg, alloc and calls. Keeps: nothing of level 2. Exact: everything but
 // math.exp, log, tanh, erf, sin and cos, which are within the error lower_math.c states.
+#include "abi/kernel_abi.h"
 #include "passes/lower_internal.h"
 #include "passes/pass.h"
 
@@ -62,10 +63,19 @@ static Status low_bind_args(Lowering *lo, const IrOp *func) {
     return STATUS_OK;
 }
 
-static IrOp *low_make_func(Lowering *lo, const IrOp *func) {
+static void note_check(IrOp *op, void *ctx) {
+    bool *has_checks = ctx;
+    *has_checks |= op->kind == IR_CF_ASSERT && ir_op_attr(op, "ingot.check");
+}
+
+// Only a kernel with checks takes the record that they write to.
+static IrOp *low_make_func(Lowering *lo, IrOp *func) {
     IrModule *m = lo->m;
-    const IrType *inputs[] = {lo->ptr, lo->ptr, lo->i64, lo->i64};
-    const IrType *type = ir_type_llvm_function(m, ir_type_void(m), 4, inputs);
+    const IrType *inputs[] = {lo->ptr, lo->ptr, lo->i64, lo->i64, lo->ptr};
+    bool has_checks = false;
+    ir_walk(func, note_check, &has_checks);
+    const uint32_t num_inputs = KERNEL_NUM_PARAMS + has_checks;
+    const IrType *type = ir_type_llvm_function(m, ir_type_void(m), num_inputs, inputs);
     IrNamedAttr attrs[] = {{"sym_name", ir_attr_string(m, ir_symbol_name(func))},
                            {"function_type", ir_attr_type(m, type)}};
     IrOpSpec spec = {
@@ -73,7 +83,7 @@ static IrOp *low_make_func(Lowering *lo, const IrOp *func) {
     IrOp *made = ir_op_create(m, &spec);
     lo->region = &made->regions[0];
     lo->entry = lo->block = ir_region_add_block(m, lo->region);
-    for (uint32_t i = 0; i < 4; i++) ir_block_add_arg(m, lo->entry, inputs[i]);
+    for (uint32_t i = 0; i < num_inputs; i++) ir_block_add_arg(m, lo->entry, inputs[i]);
     return made;
 }
 

@@ -260,6 +260,17 @@ static Group *add_to_rows(Outline *o, Group *open, IrOp *op, int64_t max_bytes) 
     return rows < 0 ? NULL : open;
 }
 
+// Assertions that follow each other are one kernel.
+static void add_assertion(Outline *o, IrOp *op) {
+    Group *g = o->num_groups ? &o->groups[o->num_groups - 1] : NULL;
+    bool follows = g && g->ops[0]->kind == IR_CF_ASSERT;
+    if (follows && outline_add_op(o, g, op)) return;
+    g = outline_new_group(o, "whole", -1);
+    g->tiles = 1;
+    bool is_added = outline_add_op(o, g, op);
+    BUG_IF(!is_added, "a group of one op is full");
+}
+
 Status outline_text_groups(Outline *o) {
     Group *open = NULL;
     PassConfig config;
@@ -268,6 +279,11 @@ Status outline_text_groups(Outline *o) {
     FOR_EACH_OP(op, ir_func_body(o->func)) {
         if (op->kind == IR_FUNC_RETURN || outline_is_free(o, op)) continue;
         if (op->kind == IR_FUNC_CALL) return refuse_call(o, op);
+        if (op->kind == IR_CF_ASSERT) {
+            add_assertion(o, op);
+            open = NULL;
+            continue;
+        }
         if (outline_is_conv_pad(op)) continue; // with its convolution
         if (outline_group_of(o, op) < 0 && outline_is_conv(op) && !outline_start_conv(o, op))
             BUG("a group of few ops is full");

@@ -227,18 +227,45 @@ static IrValue *valid_in(Version *v, IrOp *op, const Mask *loops, IrValue **made
 static void guard_operand(Version *v, IrOp *op, uint32_t i, IrValue *valid, int64_t harmless) {
     IrValue *operand = ir_op_operand(op, i);
     Builder b = build_before(v->m, op);
-    IrValue *other = build_int(&b, harmless, operand->type);
+    IrValue *other =
+        harmless ? build_int(&b, harmless, operand->type) : build_zero(&b, operand->type);
     ir_op_set_operand(op, i, build_select(&b, valid, operand, other));
+}
+
+// An operand that padding must not give to the op, and what to give it instead.
+static bool can_fail(const IrOp *op, uint32_t *out_operand, int64_t *out_harmless) {
+    *out_operand = 1;
+    *out_harmless = 0;
+    switch (op->kind) {
+    case IR_ARITH_DIVSI:
+    case IR_ARITH_DIVUI:
+    case IR_ARITH_REMSI:
+    case IR_ARITH_REMUI: *out_harmless = 1; return true;
+    case IR_ARITH_SHLI:
+    case IR_ARITH_SHRSI:
+    case IR_ARITH_SHRUI: return true;
+    case IR_ARITH_FPTOSI:
+    case IR_ARITH_FPTOUI: *out_operand = 0; return true;
+    case IR_CF_ASSERT:
+        *out_operand = 0;
+        *out_harmless = 1;
+        return true;
+    case IR_SCF_FOR:
+        *out_operand = 2;
+        *out_harmless = 1;
+        return true;
+    default: return false;
+    }
 }
 
 static void guard_block(Version *v, IrOp *op, IrBlock *block, const Mask *loops, IrValue **valid) {
     FOR_EACH_OP(inner, block) {
         for (uint32_t r = 0; r < inner->num_regions; r++)
             FOR_EACH_BLOCK(nested, &inner->regions[r]) guard_block(v, op, nested, loops, valid);
-        bool divides = inner->kind == IR_ARITH_DIVSI || inner->kind == IR_ARITH_DIVUI ||
-                       inner->kind == IR_ARITH_REMSI || inner->kind == IR_ARITH_REMUI;
-        if (divides && !ir_value_constant(ir_op_operand(inner, 1)))
-            guard_operand(v, inner, 1, valid_in(v, op, loops, valid), 1);
+        uint32_t at;
+        int64_t harmless;
+        if (can_fail(inner, &at, &harmless) && !ir_value_constant(ir_op_operand(inner, at)))
+            guard_operand(v, inner, at, valid_in(v, op, loops, valid), harmless);
         for (uint32_t i = 1; inner->kind == IR_TENSOR_EXTRACT && i < inner->num_operands; i++)
             if (!is_in_range(v, loops, inner, i - 1))
                 guard_operand(v, inner, i, valid_in(v, op, loops, valid), 0);
@@ -296,8 +323,44 @@ static void apply_guard(Version *v, const Guard *guard) {
         mask_reduction(v, op, &guard->reduced);
 }
 
+// ---- indices between the valid elements and the bucket's end
+
+// Is it a loop over the same size?
+static bool stays_valid(Version *v, const IrOp *op, const IrValue *index, int32_t name) {
+    const IrOp *def = index->def_op, *around = op;
+    if (!def || def->kind != IR_LINALG_INDEX) return false;
+    while (around && around->kind != IR_LINALG_GENERIC) around = ir_op_parent(around);
+    if (!around) return false;
+    uint32_t loop = (uint32_t)ir_op_attr(def, "dim")->i;
+    return sizes_of_loop(v->m, &v->sizes, around, loop).name == name;
+}
+
+// Padding is no element of the call: an index that reaches it is refused like one beyond.
+static void bound_indices(IrOp *op, void *ctx) {
+    Version *v = ctx;
+    uint32_t at = op->kind == IR_TENSOR_INSERT;
+    if (!at && op->kind != IR_TENSOR_EXTRACT) return;
+    const IrValue *tensor = ir_op_operand(op, at);
+    for (uint32_t d = 0; d < tensor->type->rank; d++) {
+        int32_t name = sizes_of_dim(&v->sizes, tensor, d).name;
+        IrValue *index = ir_op_operand(op, at + 1 + d);
+        if (name < 0 || stays_valid(v, op, index, name)) continue;
+        Builder b = build_before(v->m, op);
+        IrValue *ok = build_cmpi(&b, "ult", index, count_of(v, name));
+        const char *text = arena_printf(&v->m->arena, "index of dimension %u is below its size %s",
+                                        d, v->ranges->of[name].name);
+        IrNamedAttr msg = {ir_intern(v->m, "msg"), ir_attr_string(v->m, text)};
+        build_op_full(&b, &(IrOpSpec){.kind = IR_CF_ASSERT,
+                                      .num_operands = 1,
+                                      .operands = &ok,
+                                      .num_attrs = 1,
+                                      .attrs = &msg});
+    }
+}
+
 static void guard_ops(Version *v) {
     Guards guards = {.v = v};
+    ir_walk(v->func, bound_indices, v);
     ir_walk(v->func, note_guard, &guards);
     for (size_t i = 0; i < guards.num; i++) apply_guard(v, &guards.of[i]);
     free(guards.of);

@@ -37,6 +37,7 @@ typedef struct Artifact {
     const PlanPort *ports;
     const PlanSize *sizes; // of entries that vary
     uint32_t num_sizes;
+    const PlanCheck *checks;
     PlanIoLayout io;
 } Artifact;
 

@@ -3,6 +3,7 @@
 #include "runtime/executor.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -46,8 +47,10 @@ struct Executor {
     uint64_t operand_stride; // pointers per worker
     int32_t *free_pages;
     uint32_t num_free_pages;
-    int64_t *result_dims;     // of a call whose sizes vary
-    const ExecutorCall *call; // the run under way
+    int64_t *result_dims;       // of a call whose sizes vary
+    int64_t *faults;            // [worker][KERNEL_FAULT_WORDS]
+    _Atomic uint32_t last_step; // the first step with a fault: those behind it are left out
+    const ExecutorCall *call;   // the run under way
     uint64_t *step_ns, *wait_ns;
 };
 
@@ -160,6 +163,8 @@ static void place_bindings(Executor *executor) {
     uint64_t worker_bytes = align_up(plan->buffers.count * sizeof(void *), PLAN_BUFFER_ALIGN_BYTES);
     executor->operand_stride = worker_bytes / sizeof(void *);
     next += worker_bytes * plan->max_threads;
+    executor->faults = (int64_t *)next;
+    next += plan->max_threads * KERNEL_FAULT_WORDS * sizeof(int64_t);
     executor->scalars = (int64_t *)next;
     next += plan->scalars.count * sizeof(int64_t);
     executor->call_scalars = (uint32_t *)next;
@@ -290,9 +295,19 @@ static uint64_t now_ns(void) {
 #define CALLS_GENERATED_CODE
 #endif
 
+// A worker's first fault is in the step that has just run. Every step up to the first that has one
+// is run by all workers, so that the fault found does not depend on who was quicker.
+static void note_fault(_Atomic uint32_t *last_step, int64_t *fault, uint32_t step) {
+    fault[KERNEL_FAULT_STEP] = step;
+    uint32_t last = atomic_load_explicit(last_step, memory_order_relaxed);
+    while (step < last && !atomic_compare_exchange_weak_explicit(
+                              last_step, &last, step, memory_order_relaxed, memory_order_relaxed)) {
+    }
+}
+
 // Walks the steps of a call on one worker. The end of the run is itself a barrier, so the last step
 // needs none.
-CALLS_GENERATED_CODE static void walk_steps(const Executor *executor, uint32_t worker,
+CALLS_GENERATED_CODE static void walk_steps(Executor *executor, uint32_t worker,
                                             uint32_t num_workers) {
     const ExecutorCall *call = executor->call;
     const PlanEntry *entry = &executor->artifact->entries[call->entry];
@@ -303,6 +318,8 @@ CALLS_GENERATED_CODE static void walk_steps(const Executor *executor, uint32_t w
                                                              : entry->num_head_steps;
     const BoundStep *steps = executor->steps + first_step;
     void *const *operands = executor->operands + worker * executor->operand_stride;
+    int64_t *fault = executor->faults + worker * KERNEL_FAULT_WORDS;
+    _Atomic uint32_t *last_step = &executor->last_step;
     uint64_t *step_ns = worker == 0 ? executor->step_ns : NULL, begin_ns = 0, end_ns = 0;
     if (step_ns) begin_ns = now_ns();
     for (uint32_t i = 0; i < num_steps; i++) {
@@ -310,7 +327,11 @@ CALLS_GENERATED_CODE static void walk_steps(const Executor *executor, uint32_t w
         int64_t tiles = num_tiles(step, call);
         int64_t begin = step->every_worker ? 0 : tiles * worker / num_workers;
         int64_t end = step->every_worker ? tiles : tiles * (worker + 1) / num_workers;
-        if (begin < end) step->run(operands + step->first_buffer, step->scalars, begin, end);
+        // Behind a fault nothing is worth computing: what a step would read is not complete.
+        if (begin < end && i <= atomic_load_explicit(last_step, memory_order_relaxed)) {
+            step->run(operands + step->first_buffer, step->scalars, begin, end, fault);
+            if (fault[KERNEL_FAULT_CHECK]) note_fault(last_step, fault, i);
+        }
         if (step_ns) {
             end_ns = now_ns();
             step_ns[first_step + i] += end_ns - begin_ns;
@@ -339,7 +360,24 @@ static void run_on_worker(void *context, uint32_t worker, uint32_t num_workers) 
 #endif
 }
 
-void executor_run(Executor *executor, const ExecutorCall *call) {
+// Workers take their parts of a step in order, so the first part with a fault has the first.
+static ExecutorFault first_fault(const Executor *executor) {
+    const Artifact *artifact = executor->artifact;
+    const int64_t *first = NULL;
+    for (uint32_t w = 0; w < executor->num_threads; w++) {
+        const int64_t *fault = executor->faults + w * KERNEL_FAULT_WORDS;
+        if (fault[KERNEL_FAULT_CHECK] &&
+            (!first || fault[KERNEL_FAULT_STEP] < first[KERNEL_FAULT_STEP]))
+            first = fault;
+    }
+    if (!first) return (ExecutorFault){0};
+    uint64_t number = (uint64_t)first[KERNEL_FAULT_CHECK] - 1;
+    BUG_IF(number >= artifact->plan->checks.count, "code names check %llu",
+           (unsigned long long)number);
+    return (ExecutorFault){&artifact->checks[number], first[KERNEL_FAULT_VALUE]};
+}
+
+ExecutorFault executor_run(Executor *executor, const ExecutorCall *call) {
     const Artifact *artifact = executor->artifact;
     BUG_IF(call->entry >= artifact->plan->entries.count, "entry %u", call->entry);
     uint32_t bucket = artifact->entries[call->entry].bucket_tokens;
@@ -354,10 +392,13 @@ void executor_run(Executor *executor, const ExecutorCall *call) {
         bool is_count = artifact->scalars[scalar].kind == SCALAR_NUM_VALID;
         executor->scalars[scalar] = is_count ? call->num_valid : call->start;
     }
+    memset(executor->faults, 0, executor->num_threads * KERNEL_FAULT_WORDS * sizeof(int64_t));
+    atomic_store_explicit(&executor->last_step, UINT32_MAX, memory_order_relaxed);
     executor->call = call;
     workers_run(executor->workers, run_on_worker, executor);
     executor->call = NULL;
     base_allow_alloc();
+    return first_fault(executor);
 }
 
 ExecutorIo executor_io(Executor *executor) {

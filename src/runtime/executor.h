@@ -50,8 +50,15 @@ typedef struct ExecutorCall {
     uint32_t start;     // position of the first token; start + num_valid <= context
     ExecutorPart part;
 } ExecutorCall;
-// Runs an entry on executor_io's tokens and page table. Cannot fail; a call out of range is a BUG.
-void executor_run(Executor *executor, const ExecutorCall *call);
+// What a check of the compiled code found. What has been written until then is of no use.
+typedef struct ExecutorFault {
+    const PlanCheck *check; // NULL: nothing was wrong
+    int64_t value;
+} ExecutorFault;
+
+// Runs an entry on executor_io's tokens and page table; a call out of range is a BUG. The fault
+// does not depend on the number of workers: it is the first of the first step that has any.
+ExecutorFault executor_run(Executor *executor, const ExecutorCall *call);
 
 // Pages of the KV slab that no session holds: a stack, lowest number on top after open.
 bool executor_take_page(Executor *executor, int32_t *out_page);

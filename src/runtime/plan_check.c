@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "abi/dtype.h"
+#include "abi/fault.h"
 #include "abi/kernel_abi.h"
 #include "runtime/artifact.h"
 
@@ -71,9 +72,10 @@ static Status find_tables(Artifact *artifact, DiagSink *sink) {
     artifact->scalars = table_elems(artifact, &plan->scalars, sizeof(PlanScalar));
     artifact->memory = table_elems(artifact, &plan->memory, sizeof(PlanMemoryPart));
     artifact->ports = table_elems(artifact, &plan->ports, sizeof(PlanPort));
+    artifact->checks = table_elems(artifact, &plan->checks, sizeof(PlanCheck));
     if (!artifact->levels || !artifact->kernels || !artifact->kernel_code || !artifact->entries ||
         !artifact->steps || !artifact->buffers || !artifact->scalars || !artifact->memory ||
-        !artifact->ports)
+        !artifact->ports || !artifact->checks)
         return diag_error(sink, DIAG_X0006, plan_at(artifact, offsetof(PlanHeader, levels)),
                           "a table does not lie in the plan");
     if (plan->levels.count == 0 || plan->entries.count == 0 || plan->kernels.count == 0 ||
@@ -357,6 +359,19 @@ static Status check_ports(const Artifact *artifact, DiagSink *sink) {
     return STATUS_OK;
 }
 
+static Status check_checks(const Artifact *artifact, DiagSink *sink) {
+    const PlanHeader *plan = artifact->plan;
+    for (uint64_t i = 0; i < plan->checks.count; i++) {
+        const PlanCheck *check = &artifact->checks[i];
+        if (check->kind < NUM_FAULT_KINDS && is_string(artifact, check->op) &&
+            is_string(artifact, check->text) && is_string(artifact, check->file))
+            continue;
+        return diag_error(sink, DIAG_X0006, elem_at(artifact, plan->checks, i, sizeof *check),
+                          "a check is of unknown kind, or its texts lie outside the strings");
+    }
+    return STATUS_OK;
+}
+
 // The memory table is what the user was told: its lines must be what will be taken, part by part.
 static Status check_memory(const Artifact *artifact, DiagSink *sink) {
     const PlanHeader *plan = artifact->plan;
@@ -414,5 +429,6 @@ Status artifact_check_plan(Artifact *artifact, DiagSink *sink) {
     TRY(check_operands(artifact, sink));
     TRY(check_sizes(artifact, sink));
     TRY(check_ports(artifact, sink));
+    TRY(check_checks(artifact, sink));
     return check_memory(artifact, sink);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "abi/dtype.h"
+#include "abi/fault.h"
 #include "runtime/call_sizes.h"
 
 IngotTensor tensor_of_port(const Artifact *artifact, const PlanPort *port) {
@@ -270,6 +271,23 @@ static void take_result(const Call *call, const PlanPort *port, uint8_t *ports, 
     if (out->len_bytes < port->len_bytes) call_sizes_gather(port, dims, out->data);
 }
 
+// The place is that of the module's text, in the words of the interpreter.
+static Status refuse_fault(const Call *call, const ExecutorFault *fault) {
+    const Artifact *artifact = call->artifact;
+    const PlanCheck *check = fault->check;
+    const char *file = artifact_string(artifact, check->file);
+    DiagSpan span =
+        *file ? (DiagSpan){.file = file, .line = check->line, .col = check->col} : place(call);
+    StrBuf text = {0};
+    fault_put(&text, (FaultKind)check->kind, artifact_string(artifact, check->op), fault->value,
+              check->numbers, artifact_string(artifact, check->text));
+    Status status = diag_error(call->sink, DIAG_I0301, span, "%s", text.data);
+    diag_evidence(call->sink, "found while @%s of %s ran; its results are not given", call->entry,
+                  artifact->path);
+    strbuf_deinit(&text);
+    return status;
+}
+
 Status tensor_call(Executor *executor, const char *entry_name, const IngotTensor *arguments,
                    size_t num_arguments, IngotTensor *out_results, size_t num_results,
                    DiagSink *sink) {
@@ -287,7 +305,9 @@ Status tensor_call(Executor *executor, const char *entry_name, const IngotTensor
                           call.entry, entry_num_ports(entry, artifact, PORT_RESULT), num_results);
     uint8_t *ports = executor_io(executor).ports;
     TRY(put_arguments(&call, entry, ports));
-    executor_run(executor, &(ExecutorCall){.entry = number, .part = EXECUTOR_ALL});
+    ExecutorFault fault =
+        executor_run(executor, &(ExecutorCall){.entry = number, .part = EXECUTOR_ALL});
+    if (fault.check) return refuse_fault(&call, &fault);
     for (uint32_t r = 0; r < num_results; r++)
         take_result(&call, entry_port(entry, artifact, PORT_RESULT, r), ports,
                     executor_result_dims(executor, r), &out_results[r]);

@@ -131,8 +131,9 @@ static void test_sizes(void **state) {
     assert_int_equal(io.logits_offset, 256);
     assert_int_equal(io.io_bytes, 256 + 448);
     plan.io_bytes = io.io_bytes;
-    // 3 workers of 10 pointers (80 -> 128 bytes), 3 scalars of 12 (36 -> 64), 4 steps of 64.
-    assert_int_equal(plan_executor_bytes(&plan), 3 * 128 + 64 + 256);
+    // 3 workers of 10 pointers (80 -> 128 bytes) and a fault record of 64, 3 scalars of 12
+    // (36 -> 64), 4 steps of 64.
+    assert_int_equal(plan_executor_bytes(&plan), 3 * (128 + 64) + 64 + 256);
     plan.runtime_bytes = 5000;
     const SectionEntry sections[] = {
         {.kind = SECTION_MANIFEST, .len_bytes = 99999}, {.kind = SECTION_STRINGS, .len_bytes = 1},

@@ -267,7 +267,9 @@ static KernelFn find_code(const Check *c, const Code *code) {
 static void call(Check *c, KernelFn kernel, int64_t begin, int64_t end, const char *who) {
     void *buffers[MAX_BUFFERS];
     for (uint32_t i = 0; i < c->num_buffers; i++) buffers[i] = c->buffers[i].bytes;
-    if (begin < end) kernel(buffers, c->scalars, begin, end);
+    int64_t fault[KERNEL_FAULT_WORDS] = {0};
+    if (begin < end) kernel(buffers, c->scalars, begin, end, fault);
+    assert_true(fault[KERNEL_FAULT_CHECK] == 0);
     check_guards(c, who);
 }
 

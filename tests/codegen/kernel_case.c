@@ -228,7 +228,8 @@ void kernel_case_call(KernelCase *c, const CaseCode *code) {
     KernelFn kernel;
     uint8_t *entry = (uint8_t *)code->base + code->image.functions[0].offset;
     memcpy(&kernel, &entry, sizeof kernel);
-    kernel(buffers, c->scalars, c->tile_begin, c->tile_end);
+    int64_t fault[KERNEL_FAULT_WORDS] = {0};
+    kernel(buffers, c->scalars, c->tile_begin, c->tile_end, fault);
     check_guards(c);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "abi/fault.h"
 #include "base/str.h"
 #include "runtime/artifact.h"
 
@@ -40,6 +41,14 @@ static uint64_t walk(const Artifact *artifact) {
             sum += artifact->buffers[step->first_buffer + k].len_bytes;
         for (uint32_t k = 0; k < kernel->num_scalars; k++)
             sum += (uint64_t)artifact->scalars[step->first_scalar + k].value;
+    }
+    for (uint64_t i = 0; i < artifact->plan->checks.count; i++) {
+        const PlanCheck *check = &artifact->checks[i];
+        StrBuf text = {0};
+        fault_put(&text, (FaultKind)check->kind, artifact_string(artifact, check->op), 1,
+                  check->numbers, artifact_string(artifact, check->text));
+        sum += text.len + strlen(artifact_string(artifact, check->file));
+        strbuf_deinit(&text);
     }
     return sum;
 }

@@ -283,7 +283,8 @@ static void call_code(const CodegenImage *image, const Case *c, Buffers *b) {
     uint8_t *entry = (uint8_t *)base + image->functions[0].offset;
     KernelFn kernel;
     memcpy(&kernel, &entry, sizeof kernel);
-    kernel(data, scalars, 0, c->num_tiles);
+    int64_t fault[KERNEL_FAULT_WORDS] = {0};
+    kernel(data, scalars, 0, c->num_tiles, fault);
     codegen_image_unmap(base, image->len_bytes);
     diag_sink_deinit(&sink);
 }

@@ -29,7 +29,9 @@ extern const uint8_t __start_test_kernels[], __stop_test_kernels[];
 enum { WIDTH = SYNTHETIC_WIDTH, NUM_WEIGHTS = 4000 };
 
 // x[t] = row of weights for the token. Tiles: tokens.
-KERNEL static void embed(void *const *buffers, const int64_t *scalars, int64_t begin, int64_t end) {
+KERNEL static void embed(void *const *buffers, const int64_t *scalars, int64_t begin, int64_t end,
+                         int64_t *fault) {
+    (void)fault;
     const int32_t *tokens = buffers[0];
     const uint32_t *weights = buffers[1];
     uint32_t *x = buffers[2];
@@ -42,7 +44,8 @@ KERNEL static void embed(void *const *buffers, const int64_t *scalars, int64_t b
 // sums[t] = sum of x[t], into the worker's scratch. Scalars: valid tokens. Tiles: one, on every
 // worker.
 KERNEL static void sum_rows(void *const *buffers, const int64_t *scalars, int64_t begin,
-                            int64_t end) {
+                            int64_t end, int64_t *fault) {
+    (void)fault;
     const uint32_t *x = buffers[0];
     uint32_t *sums = buffers[1];
     for (int64_t tile = begin; tile < end; tile++)
@@ -54,8 +57,9 @@ KERNEL static void sum_rows(void *const *buffers, const int64_t *scalars, int64_
 }
 
 // kv[page of the token] = x[t] * sums[t] + position. Scalars: start, page length. Tiles: tokens.
-KERNEL static void append(void *const *buffers, const int64_t *scalars, int64_t begin,
-                          int64_t end) {
+KERNEL static void append(void *const *buffers, const int64_t *scalars, int64_t begin, int64_t end,
+                          int64_t *fault) {
+    (void)fault;
     const uint32_t *x = buffers[0], *sums = buffers[1];
     const int32_t *pages = buffers[2];
     uint32_t *kv = buffers[3];
@@ -69,8 +73,9 @@ KERNEL static void append(void *const *buffers, const int64_t *scalars, int64_t 
 
 // y[t] = hash of all rows up to the token's, in order. Scalars: start, page length. Tiles: tokens *
 // width.
-KERNEL static void attend(void *const *buffers, const int64_t *scalars, int64_t begin,
-                          int64_t end) {
+KERNEL static void attend(void *const *buffers, const int64_t *scalars, int64_t begin, int64_t end,
+                          int64_t *fault) {
+    (void)fault;
     const int32_t *pages = buffers[0];
     const uint32_t *kv = buffers[1], *weights = buffers[2];
     uint32_t *y = buffers[3];
@@ -86,7 +91,9 @@ KERNEL static void attend(void *const *buffers, const int64_t *scalars, int64_t 
 }
 
 // logits of the last token. Scalars: valid tokens, vocabulary. Tiles: groups of 16 logits.
-KERNEL static void head(void *const *buffers, const int64_t *scalars, int64_t begin, int64_t end) {
+KERNEL static void head(void *const *buffers, const int64_t *scalars, int64_t begin, int64_t end,
+                        int64_t *fault) {
+    (void)fault;
     const uint32_t *x = buffers[0], *weights = buffers[1];
     float *logits = buffers[2];
     int64_t last = (scalars[0] - 1) * WIDTH;

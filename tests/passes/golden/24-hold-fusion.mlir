@@ -17,14 +17,14 @@
 #map16 = affine_map<(d0, d1, d2, d3) -> (d0, d3)>
 #map17 = affine_map<(d0, d1, d2, d3) -> (d1, d3, d2)>
 #map18 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
-module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f32", max_pages = 1 : i64, pack_gate_up = true, pack_qkv = true, page_len = 16 : i64, threads = 1 : i64}, ingot.fusion = [{applied = false, detail = "a caller passes a weight that is no parameter of its own, or one read elsewhere", pattern = "qkv_proj", reason = "call", what = "<stdin>:39 + <stdin>:42 + <stdin>:50", where = "layer"}, {applied = true, detail = "", pattern = "qkv_proj", reason = "", what = "<stdin>:39 + <stdin>:42", where = "layer"}], ingot.level = 1 : i64, ingot.passes = ["bind-recipe", "refine-shapes", "pack-projections", "split-buckets", "lower-quant", "inline-functions", "bind-ports", "expand-tensors", "canonicalize", "merge-equal", "raise-patterns", "raise-convolutions", "fold-batch-norm", "assign-precision", "bind-kv-cache", "layout-optimize", "hoist-weights", "hoist-constants", "drop-unit-loops", "order-loops", "outline-kernels"], ingot.target = "x86-64-v3", ingot.version = 1 : i64} {
-  func.func @forward_s1(%arg0: tensor<1x32xf32>, %arg1: index, %arg2: tensor<1x1x16x16xf32> {ingot.inout = 1 : i64, ingot.kv = "k", ingot.layer = 0 : i64}, %arg3: tensor<32xf32> {ingot.param = "norm"}, %arg4: index, %arg5: tensor<2x1x16xf16> {ingot.init = @init_0, ingot.init_args = [{param = "down", plane = "d"}]}, %arg6: tensor<2x1x16xf16> {ingot.init = @init_1, ingot.init_args = [{param = ["q", "k"], plane = "d"}]}, %arg7: tensor<2x1x4x16x4xi8> {ingot.init = @init_2, ingot.init_args = [{param = "down", plane = "q"}]}, %arg8: tensor<2x1x4x16x4xi8> {ingot.init = @init_3, ingot.init_args = [{param = ["q", "k"], plane = "q"}]}) -> (tensor<1x32xf32>, tensor<1x1x16x16xf32>, tensor<1x16xf32>) attributes {ingot.bucket = 1 : i64, ingot.kv_layout = "by head"} {
-    %0:3 = func.call @rows(%arg0, %arg3) : (tensor<1x32xf32>, tensor<32xf32>) -> (tensor<1x1xf32>, tensor<1x1x32xi8>, tensor<1x1xi32>)
-    %1 = func.call @matmul(%0#1, %arg8, %0#0, %arg6, %0#2) : (tensor<1x1x32xi8>, tensor<2x1x4x16x4xi8>, tensor<1x1xf32>, tensor<2x1x16xf16>, tensor<1x1xi32>) -> tensor<1x2x16xf32>
+module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f32", max_pages = 1 : i64, pack_gate_up = true, pack_qkv = true, page_len = 16 : i64, threads = 1 : i64}, ingot.fusion = [{applied = false, detail = "a caller passes a weight that is no parameter of its own, or one read elsewhere", pattern = "qkv_proj", reason = "call", what = "<stdin>:39 + <stdin>:42 + <stdin>:50", where = "layer"}, {applied = true, detail = "", pattern = "qkv_proj", reason = "", what = "<stdin>:39 + <stdin>:42", where = "layer"}], ingot.level = 1 : i64, ingot.passes = ["bind-recipe", "refine-shapes", "pack-projections", "split-buckets", "lower-quant", "inline-functions", "bind-ports", "expand-tensors", "canonicalize", "merge-equal", "raise-patterns", "raise-convolutions", "fold-batch-norm", "assign-precision", "bind-kv-cache", "layout-optimize", "hoist-weights", "hoist-constants", "drop-unit-loops", "order-loops", "check-faults", "outline-kernels", "dedupe", "hold-fusion"], ingot.target = "x86-64-v3", ingot.version = 1 : i64} {
+  func.func @forward_s1(%arg0: tensor<1x32xf32>, %arg1: index, %arg2: tensor<1x1x16x16xf32> {ingot.inout = 1 : i64, ingot.kv = "k", ingot.layer = 0 : i64}, %arg3: tensor<32xf32> {ingot.param = "norm"}, %arg4: index, %arg5: tensor<2x1x16xf16> {ingot.init = @init_0, ingot.init_args = [{param = "down", plane = "d"}]}, %arg6: tensor<2x1x16xf16> {ingot.init = @init_0, ingot.init_args = [{param = ["q", "k"], plane = "d"}]}, %arg7: tensor<2x1x4x16x4xi8> {ingot.init = @init_2, ingot.init_args = [{param = "down", plane = "q"}]}, %arg8: tensor<2x1x4x16x4xi8> {ingot.init = @init_2, ingot.init_args = [{param = ["q", "k"], plane = "q"}]}) -> (tensor<1x32xf32>, tensor<1x1x16x16xf32>, tensor<1x16xf32>) attributes {ingot.bucket = 1 : i64, ingot.kv_layout = "by head"} {
+    %0:3 = func.call @rows(%arg0, %arg3) {ingot.boundary = ["multi-use", "multi-use", "multi-use"]} : (tensor<1x32xf32>, tensor<32xf32>) -> (tensor<1x1xf32>, tensor<1x1x32xi8>, tensor<1x1xi32>)
+    %1 = func.call @matmul(%0#1, %arg8, %0#0, %arg6, %0#2) {ingot.boundary = ["reduction-producer"]} : (tensor<1x1x32xi8>, tensor<2x1x4x16x4xi8>, tensor<1x1xf32>, tensor<2x1x16xf16>, tensor<1x1xi32>) -> tensor<1x2x16xf32>
     %2 = tensor.collapse_shape %1 [[0], [1, 2]] : tensor<1x2x16xf32> into tensor<1x32xf32>
     %3 = tensor.extract_slice %2[0, 0] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
-    %4 = func.call @rows_0(%arg2, %1, %arg4, %arg1) : (tensor<1x1x16x16xf32>, tensor<1x2x16xf32>, index, index) -> tensor<1x1x16x16xf32>
-    %5 = func.call @matmul_0(%0#1, %arg7, %0#0, %arg5, %0#2, %arg0) : (tensor<1x1x32xi8>, tensor<2x1x4x16x4xi8>, tensor<1x1xf32>, tensor<2x1x16xf16>, tensor<1x1xi32>, tensor<1x32xf32>) -> tensor<1x32xf32>
+    %4 = func.call @rows_0(%arg2, %1, %arg4, %arg1) {ingot.boundary = ["result"]} : (tensor<1x1x16x16xf32>, tensor<1x2x16xf32>, index, index) -> tensor<1x1x16x16xf32>
+    %5 = func.call @matmul_0(%0#1, %arg7, %0#0, %arg5, %0#2, %arg0) {ingot.boundary = ["result"]} : (tensor<1x1x32xi8>, tensor<2x1x4x16x4xi8>, tensor<1x1xf32>, tensor<2x1x16xf16>, tensor<1x1xi32>, tensor<1x32xf32>) -> tensor<1x32xf32>
     return %5, %4, %3 : tensor<1x32xf32>, tensor<1x1x16x16xf32>, tensor<1x16xf32>
   }
   func.func private @init_0(%arg0: tensor<32x1xf16>) -> tensor<2x1x16xf16> attributes {ingot.kernel = "init"} {
@@ -35,40 +35,7 @@ module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f3
     } -> tensor<2x1x16xf16>
     return %1 : tensor<2x1x16xf16>
   }
-  func.func private @init_1(%arg0: tensor<32x1xf16>) -> tensor<2x1x16xf16> attributes {ingot.kernel = "init"} {
-    %0 = tensor.empty() : tensor<2x1x16xf16>
-    %1 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg0 : tensor<32x1xf16>) outs(%0 : tensor<2x1x16xf16>) {
-    ^bb0(%arg1: f16, %arg2: f16):
-      linalg.yield %arg1 : f16
-    } -> tensor<2x1x16xf16>
-    return %1 : tensor<2x1x16xf16>
-  }
   func.func private @init_2(%arg0: tensor<32x1x16xi8>) -> tensor<2x1x4x16x4xi8> attributes {ingot.kernel = "init"} {
-    %0 = tensor.empty() : tensor<32x1x2x16xi8>
-    %1 = linalg.generic {indexing_maps = [#map2, #map3], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg0 : tensor<32x1x16xi8>) outs(%0 : tensor<32x1x2x16xi8>) attrs = {ingot.code_max = 15 : i64} {
-    ^bb0(%arg1: i8, %arg2: i8):
-      %2 = linalg.index 2 : index
-      %3 = arith.constant 0 : index
-      %4 = arith.cmpi eq, %2, %3 : index
-      %5 = arith.constant 15 : i8
-      %6 = arith.andi %arg1, %5 : i8
-      %7 = arith.constant 4 : i8
-      %8 = arith.shrui %arg1, %7 : i8
-      %9 = arith.select %4, %6, %8 : i8
-      linalg.yield %9 : i8
-    } -> tensor<32x1x2x16xi8>
-    %10 = tensor.collapse_shape %1 [[0], [1], [2, 3]] : tensor<32x1x2x16xi8> into tensor<32x1x32xi8>
-    %11 = tensor.empty() : tensor<2x1x4x16x4xi8>
-    %12 = linalg.generic {indexing_maps = [#map4, #map5, #map6], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%10, %10 : tensor<32x1x32xi8>, tensor<32x1x32xi8>) outs(%11 : tensor<2x1x4x16x4xi8>) {
-    ^bb0(%arg3: i8, %arg4: i8, %arg5: i8):
-      %13 = arith.constant 4 : i8
-      %14 = arith.shli %arg4, %13 : i8
-      %15 = arith.ori %arg3, %14 : i8
-      linalg.yield %15 : i8
-    } -> tensor<2x1x4x16x4xi8>
-    return %12 : tensor<2x1x4x16x4xi8>
-  }
-  func.func private @init_3(%arg0: tensor<32x1x16xi8>) -> tensor<2x1x4x16x4xi8> attributes {ingot.kernel = "init"} {
     %0 = tensor.empty() : tensor<32x1x2x16xi8>
     %1 = linalg.generic {indexing_maps = [#map2, #map3], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg0 : tensor<32x1x16xi8>) outs(%0 : tensor<32x1x2x16xi8>) attrs = {ingot.code_max = 15 : i64} {
     ^bb0(%arg1: i8, %arg2: i8):
