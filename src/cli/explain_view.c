@@ -241,6 +241,28 @@ static void put_why_apart(View *v, const json_t *record) {
 }
 
 // One line per layout: how many convolutions took it, and what the others would have cost them.
+// What a module checks while it runs; a language model has no such list.
+static void put_checks(View *v, const json_t *record) {
+    enum { MAX_SHOWN = 4 };
+    size_t i, num_checked = 0;
+    const json_t *check, *checks = json_object_get(record, "checks");
+    json_array_foreach(checks, i, check) num_checked +=
+        !json_is_true(json_object_get(check, "proven"));
+    if (!json_array_size(checks)) return;
+    strbuf_printf(&v->out, "faults: %zu proven to be none, %zu checked at run time\n",
+                  json_array_size(checks) - num_checked, num_checked);
+    num_checked = 0;
+    json_array_foreach(checks, i, check) {
+        if (json_is_true(json_object_get(check, "proven"))) continue;
+        if (num_checked++ == MAX_SHOWN) {
+            strbuf_puts(&v->out, "  and more (--json)\n");
+            return;
+        }
+        strbuf_printf(&v->out, "  %s of %s at %s, %" PRIu64 " times\n", text(check, "what"),
+                      text(check, "op"), text(check, "at"), number(check, "times"));
+    }
+}
+
 static void put_layouts(View *v, const json_t *record) {
     size_t i, k;
     const json_t *note, *other;
@@ -292,6 +314,7 @@ static void put_summary(View *v, const json_t *record) {
                       num_scheduled);
     put_rules(v, record);
     put_layouts(v, record);
+    put_checks(v, record);
     put_why_apart(v, record);
 }
 

@@ -194,6 +194,10 @@ static uint32_t digits_of(const IrType *type) {
     }
 }
 
+static int64_t whole_part(double x) {
+    return x >= 0x1p63 ? INT64_MAX : (int64_t)x;
+}
+
 // The value, cut to a whole number, is one of the integer type.
 static void check_conversion(Checks *c, IrOp *op, bool is_signed) {
     IrValue *value = ir_op_operand(op, 0);
@@ -202,7 +206,7 @@ static void check_conversion(Checks *c, IrOp *op, bool is_signed) {
     Fault fault = {.kind = FAULT_CONVERT, .numbers = {bits}};
     FloatRange r = value_range_float(c->m, value);
     if (!r.may_be_nan && r.min > least - 1 && r.max < limit) {
-        checks_proven(c, op, &fault, (ValueRange){(int64_t)trunc(r.min), (int64_t)trunc(r.max)});
+        checks_proven(c, op, &fault, (ValueRange){whole_part(r.min), whole_part(r.max)});
         return;
     }
     Builder b = build_before(c->m, op);

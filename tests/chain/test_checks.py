@@ -264,6 +264,8 @@ def check_proofs():
                 indices = [c for c in entries if c["op"] == "tensor.extract"]
                 expect([c["proven"] for c in indices] == [is_proven], indices)
                 expect(is_proven or indices[0]["times"] == 320, indices)
+                line = f"faults: {sum(c['proven'] for c in entries)} proven to be none, {int(not is_proven)} checked"
+                expect(line in run_well("explain", out).decode(), line)
 
 
 ASSERTED = """func.func @main(%x: tensor<4xi32>) -> tensor<4xi32> {
