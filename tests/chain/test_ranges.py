@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Modules of IR text whose sizes vary: compiled once per bucket, they answer for every size as the interpreter
 does for exactly that size - at the least size, off a step, at the end of a bucket, at the beginning of the
-next, at the largest - and refuse every other size by name. What lies in the padding reaches no result: it is
-the rest of the call before, which was of another size.
+next, at the largest - and refuse every other size by name. What lies in the padding reaches no result, even if
+it is the NaN of the call before.
 
 The modules state their bounds as those of test_module_text do."""
 import json
 import os
 import random
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, ".."))
-from support import expect, expect_exit, main, run, run_well, scratch
+from support import INGOT, expect, expect_exit, main, run, run_well, scratch
 from test_module_text import (accept_dumps, bound_of, compare, count, outputs, random_values, read_npy,
                               write_npy)
 
@@ -82,6 +83,16 @@ def check_modules():
                 compare_call(folder, path, artifact, call, bound, generator)
             notes.append(f"{name[:-5]} {len(calls)} calls")
     return ", ".join(notes)
+
+
+def check_padding_of_nan():
+    program = os.path.join(os.path.dirname(INGOT), "tests", "runtime", "call_in_turn")
+    with scratch() as folder:
+        artifact = os.path.join(folder, "m.ingot")
+        run_well("compile", os.path.join(MODULES, "reductions.mlir"), "-o", artifact)
+        done = subprocess.run([program, artifact, "40", "2", "3", "8", "9", "39", "40"], capture_output=True,
+                              timeout=120, check=False)
+        expect(done.returncode == 0, (done.stdout + done.stderr).decode())
 
 
 def write(folder, name, text):
