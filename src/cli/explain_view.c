@@ -287,6 +287,22 @@ static void put_layouts(View *v, const json_t *record) {
     }
 }
 
+// The buckets of entries whose sizes vary.
+static void put_versions(View *v, const json_t *record) {
+    size_t i, k;
+    const json_t *version, *size;
+    json_array_foreach(json_object_get(record, "versions"), i, version) {
+        strbuf_printf(&v->out, "%s  @%s of %s:", i ? "" : "\nversions\n", text(version, "func"),
+                      text(version, "entry"));
+        json_array_foreach(json_object_get(version, "sizes"), k, size)
+            strbuf_printf(&v->out, " %s %" PRIu64 " to %" PRIu64 " (%s),", text(size, "name"),
+                          number(size, "least"), number(size, "bucket"), text(size, "set_by"));
+        strbuf_printf(&v->out, " padding %" PRIu64 " %% on average, %" PRIu64 " %% at most\n",
+                      number(version, "padding_mean_percent"),
+                      number(version, "padding_most_percent"));
+    }
+}
+
 static void put_summary(View *v, const json_t *record) {
     const json_t *s = json_object_get(record, "summary");
     char a[32], b[32];
@@ -312,6 +328,7 @@ static void put_summary(View *v, const json_t *record) {
     if (num_scheduled)
         strbuf_printf(&v->out, "%zu kernels with a choice of schedules (--schedules)\n",
                       num_scheduled);
+    put_versions(v, record);
     put_rules(v, record);
     put_layouts(v, record);
     put_checks(v, record);

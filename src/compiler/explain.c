@@ -11,6 +11,7 @@
 #include "passes/fusion.h"
 #include "passes/pass.h"
 #include "passes/primitive.h"
+#include "passes/sizes.h"
 
 // A value between two kernels is written, waited for and read.
 static uint64_t stake_ns(const Explain *e, uint64_t bytes, uint64_t num_barriers) {
@@ -286,8 +287,44 @@ static void walk_access(IrOp *op, void *ctx) {
     }
 }
 
+// ---- versions of entries whose sizes vary
+
+static void put_version(const IrOp *func, Explain *e) {
+    SizeRanges ranges;
+    DiagSink quiet;
+    diag_sink_init(&quiet);
+    bool is_read = size_ranges_read(func, &quiet, &ranges) == STATUS_OK;
+    diag_sink_deinit(&quiet);
+    const IrAttr *entry = ir_op_attr(func, "ingot.entry");
+    if (!is_read || !entry || entry->kind != IR_ATTR_STRING || !ranges.num) return;
+    double mean = 1, least_share = 1;
+    begin(&e->versions);
+    put_text(&e->versions, "entry", entry->str);
+    put_text(&e->versions, "func", ir_symbol_name(func));
+    strbuf_puts(&e->versions, ",\"sizes\":[");
+    for (uint32_t i = 0; i < ranges.num; i++) {
+        const SizeRange *range = &ranges.of[i];
+        int64_t bucket = MAX(size_bucket_of(func, range->name), 1);
+        int64_t least = size_range_least(range, bucket);
+        mean *= (double)(least + bucket) / 2 / (double)bucket;
+        least_share *= (double)least / (double)bucket;
+        strbuf_puts(&e->versions, i ? ",{" : "{");
+        put_text(&e->versions, "name", range->name);
+        put_number(&e->versions, "least", (uint64_t)least);
+        put_number(&e->versions, "bucket", (uint64_t)bucket);
+        put_text(&e->versions, "set_by", range->at);
+        strbuf_putc(&e->versions, '}');
+    }
+    strbuf_putc(&e->versions, ']');
+    put_number(&e->versions, "padding_mean_percent", (uint64_t)((1 - mean) * 100 + 0.5));
+    put_number(&e->versions, "padding_most_percent", (uint64_t)((1 - least_share) * 100 + 0.5));
+    strbuf_putc(&e->versions, '}');
+}
+
 void explain_tensors(IrModule *m, Explain *e) {
     FusionEdges edges;
+    FOR_EACH_OP(func, ir_module_body(m))
+    if (is_func(func)) put_version(func, e);
     fusion_edges_collect(m, &edges);
     for (size_t i = 0; i < edges.num_items; i++) put_edge(m, &edges.items[i], e);
     for (int i = 0; i < NUM_FUSION_PATTERNS; i++) put_rule(m, &edges, (FusionPattern)i, e);
@@ -456,6 +493,7 @@ void explain_write(const Explain *e, StrBuf *out) {
     put_number(out, "num_flagged", e->num_flagged);
     put_number(out, "num_checked", e->num_checked);
     strbuf_putc(out, '}');
+    if (e->versions.len) put_array(out, "versions", &e->versions);
     put_array(out, "rules", &e->rules);
     put_array(out, "layouts", &e->layouts);
     put_array(out, "checks", &e->checks);
@@ -480,7 +518,7 @@ ExplainCost explain_cost(const Explain *e) {
 }
 
 void explain_deinit(Explain *e) {
-    StrBuf *parts[] = {&e->rules,  &e->layouts, &e->checks, &e->edges,
-                       &e->access, &e->buffers, &e->copies, &e->kernels};
+    StrBuf *parts[] = {&e->versions, &e->rules,   &e->layouts, &e->checks, &e->edges,
+                       &e->access,   &e->buffers, &e->copies,  &e->kernels};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) strbuf_deinit(parts[i]);
 }

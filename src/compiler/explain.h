@@ -9,7 +9,7 @@
 #include "target/target.h"
 
 typedef struct Explain {
-    StrBuf rules, layouts, checks, edges, access, buffers, copies, kernels; // elements of arrays
+    StrBuf versions, rules, layouts, checks, edges, access, buffers, copies, kernels; // of arrays
     uint64_t num_edges, num_applied, num_flagged, num_fallbacks;
     uint64_t buffer_bytes, copy_bytes, stake_bytes;
     uint64_t num_buffers, num_copies, num_kernels, num_access;

@@ -55,6 +55,25 @@ int64_t size_range_bucket(const SizeRange *r, int64_t i) {
     return MIN(size, r->max);
 }
 
+int64_t size_range_least(const SizeRange *r, int64_t bucket) {
+    int64_t below = (bucket - 1) / r->step * r->step; // the bucket before, if there is one
+    if (r->rejects_off_step) return bucket;
+    return below < r->min ? r->min : below + 1;
+}
+
+int64_t size_bucket_of(const IrOp *version, const char *name) {
+    IrBlock *body = ir_func_body(version);
+    for (uint32_t i = 0; i < body->num_args; i++) {
+        const IrAttr *dims = ir_func_arg_attr(version, i, "ingot.dims");
+        const IrType *type = body->args[i]->type;
+        if (!dims || dims->kind != IR_ATTR_ARRAY || !ir_type_is_shaped(type)) continue;
+        for (uint32_t d = 0; d < type->rank && d < dims->num_elems; d++)
+            if (dims->elems[d]->kind == IR_ATTR_STRING && str_equal(dims->elems[d]->str, name))
+                return type->shape[d];
+    }
+    return 0;
+}
+
 int64_t size_ranges_num_versions(const SizeRanges *ranges) {
     int64_t num = 1;
     for (uint32_t i = 0; i < ranges->num; i++) {

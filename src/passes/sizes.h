@@ -32,6 +32,10 @@ Status size_ranges_read(const IrOp *func, DiagSink *sink, SizeRanges *out_ranges
 // Multiples of step from min to max, and max; the smallest serves every size from min.
 int64_t size_range_num_buckets(const SizeRange *range);
 int64_t size_range_bucket(const SizeRange *range, int64_t i);
+// The smallest size that the version for `bucket` serves.
+int64_t size_range_least(const SizeRange *range, int64_t bucket);
+// What the arguments of a version have where a size has this name; 0: none has it.
+int64_t size_bucket_of(const IrOp *version, const char *name);
 // Number of versions of an entry, -1: more than SIZES_MAX_VERSIONS.
 int64_t size_ranges_num_versions(const SizeRanges *ranges);
 // The bucket of every name in version number `version`, the last name's running fastest.

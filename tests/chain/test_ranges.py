@@ -95,6 +95,30 @@ def check_padding_of_nan():
         expect(done.returncode == 0, (done.stdout + done.stderr).decode())
 
 
+def check_padding_is_told():
+    """Dry run, inspect and explain name the calls of every version and the padding they have: of n from 2 to 40
+    by 8 the version for 8 serves 2 to 8, on average 5 of 8 elements, and 2 at least."""
+    module = os.path.join(MODULES, "reductions.mlir")
+    with scratch() as folder:
+        artifact = os.path.join(folder, "m.ingot")
+        run_well("compile", module, "-o", artifact)
+        report = json.loads(run_well("compile", module, "--dry-run", "--json"))
+        shown = json.loads(run_well("inspect", artifact, "--json"))
+        told = json.loads(run_well("explain", artifact, "--json"))["versions"]
+        expect([v["sizes"][0]["bucket"] for v in told] == [8, 16, 24, 32, 40], told)
+        for i, (least, bucket) in enumerate(((2, 8), (9, 16), (17, 24), (25, 32), (33, 40))):
+            mean, most = 1 - (least + bucket) / 2 / bucket, 1 - least / bucket
+            for entry in (report["entries"][i], shown["entries"][i]):
+                size = entry["sizes"][0]
+                expect((size["name"], size["least"], size["bucket"]) == ("n", least, bucket), size)
+                expect(abs(entry["padding"]["mean"] - mean) < 1e-6, entry["padding"])
+                expect(abs(entry["padding"]["most"] - most) < 1e-6, entry["padding"])
+            expect(told[i]["sizes"][0]["least"] == least and told[i]["entry"] == "main", told[i])
+            expect(told[i]["padding_mean_percent"] == int(mean * 100 + 0.5), told[i])
+        for text in (run_well("inspect", artifact), run_well("compile", module, "--dry-run"), run_well("explain", artifact)):
+            expect(b"n 2 to 8" in (text.encode() if isinstance(text, str) else text), text)
+
+
 def write(folder, name, text):
     path = os.path.join(folder, name)
     with open(path, "w", encoding="utf-8") as file:
