@@ -171,8 +171,9 @@ static void set_rules(IrModule *m, const Recipe *recipe) {
         const char *at = arena_printf(&m->arena, "%s:%u", name, rule->span.line);
         IrNamedAttr entries[] = {{ir_intern(m, "at"), ir_attr_string(m, at)},
                                  {ir_intern(m, "mode"), ir_attr_string(m, rule->mode)},
-                                 {ir_intern(m, "pattern"), ir_attr_string(m, rule->pattern)}};
-        rules[i] = ir_attr_dict(m, ARRAY_LEN(entries), entries);
+                                 {ir_intern(m, "pattern"), ir_attr_string(m, rule->pattern)},
+                                 {ir_intern(m, "atomic"), ir_attr_bool(m, true)}};
+        rules[i] = ir_attr_dict(m, ARRAY_LEN(entries) - !rule->is_atomic, entries);
     }
     if (recipe->num_rules)
         ir_op_set_attr(m, m->op, "ingot.rules", ir_attr_array(m, recipe->num_rules, rules));

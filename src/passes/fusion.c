@@ -56,6 +56,8 @@ FusionRule fusion_rule(const IrModule *m, FusionPattern pattern) {
     FusionRule rule = {.mode = FUSION_ALLOW};
     for (size_t i = 0; rules && rules->kind == IR_ATTR_ARRAY && i < rules->num_elems; i++) {
         if (!str_equal(text_of(rules->elems[i], "pattern"), pattern_names[pattern])) continue;
+        const IrAttr *atomic = ir_attr_dict_find(rules->elems[i], "atomic");
+        rule.is_atomic = atomic && atomic->kind == IR_ATTR_BOOL && atomic->i != 0;
         rule.at = text_of(rules->elems[i], "at");
         for (int k = 0; k < NUM_FUSION_MODES; k++)
             if (str_equal(text_of(rules->elems[i], "mode"), mode_names[k]))
@@ -66,11 +68,14 @@ FusionRule fusion_rule(const IrModule *m, FusionPattern pattern) {
 
 // ---- patterns
 
+bool fusion_is_view(const IrOp *op) {
+    return op->kind == IR_TENSOR_COLLAPSE_SHAPE || op->kind == IR_TENSOR_EXPAND_SHAPE ||
+           op->kind == IR_TENSOR_EXTRACT_SLICE || op->kind == IR_TENSOR_CAST;
+}
+
 const IrOp *fusion_maker(const IrValue *value) {
     const IrOp *op = value->def_op;
-    while (op && (op->kind == IR_TENSOR_COLLAPSE_SHAPE || op->kind == IR_TENSOR_EXPAND_SHAPE ||
-                  op->kind == IR_TENSOR_EXTRACT_SLICE || op->kind == IR_TENSOR_CAST))
-        op = ir_op_operand(op, 0)->def_op;
+    while (op && fusion_is_view(op)) op = ir_op_operand(op, 0)->def_op;
     return op;
 }
 
@@ -196,6 +201,29 @@ static bool ends_softmax(IrModule *m, const IrOp *producer, const IrOp *consumer
            (has_reduction(consumer) || body_has(consumer, IR_ARITH_DIVF));
 }
 
+// The weights of an attention: a softmax, or the quotient that ends one.
+static bool is_whole_softmax(IrModule *m, const IrOp *op) {
+    if (op->kind == IR_LINALG_SOFTMAX) return true;
+    if (!is_elementwise(op) || !body_has(op, IR_ARITH_DIVF)) return false;
+    for (uint32_t i = 0; i < op->segments[0]; i++) {
+        const IrOp *maker = fusion_maker(ir_op_operand(op, i));
+        if (maker && exponent_of(m, maker)) return true;
+    }
+    return false;
+}
+
+const IrOp *fusion_scores_of(const IrOp *softmax) {
+    const IrOp *todo[32] = {softmax};
+    for (uint32_t n = 1, i = 0; i < n; i++) {
+        if (i > 0 && is_product(todo[i])) return todo[i];
+        for (uint32_t k = 0; is_structured(todo[i]) && k < todo[i]->segments[0]; k++) {
+            const IrOp *maker = fusion_maker(ir_op_operand(todo[i], k));
+            if (maker && n < ARRAY_LEN(todo)) todo[n++] = maker;
+        }
+    }
+    return NULL;
+}
+
 FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *consumer) {
     if (ir_op_attr(producer, "ingot.composite") || ir_op_attr(consumer, "ingot.composite"))
         return NUM_FUSION_PATTERNS;
@@ -209,6 +237,7 @@ FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *c
         return is_elementwise(consumer) && !is_copy(consumer) ? FUSION_CONV_RELU_BN
                                                               : NUM_FUSION_PATTERNS;
     if (is_norm(producer) && is_quantisation(consumer)) return FUSION_NORM_QUANTIZE;
+    if (is_product(consumer) && is_whole_softmax(m, producer)) return FUSION_ATTN_SOFTMAX;
     if (ends_softmax(m, producer, consumer)) return FUSION_MATMUL_SOFTMAX;
     bool are_elementwise = is_elementwise(producer) && is_elementwise(consumer);
     return are_elementwise ? FUSION_ELEMENTWISE : NUM_FUSION_PATTERNS;
@@ -219,6 +248,22 @@ bool fusion_forbids(IrModule *m, const IrOp *producer, const IrOp *consumer) {
     FusionPattern pattern = fusion_pattern_of(m, producer, consumer);
     // The rule parts the product from the softmax, not the softmax.
     if (pattern == FUSION_MATMUL_SOFTMAX && !is_product(producer)) return false;
+    return pattern < NUM_FUSION_PATTERNS && fusion_rule(m, pattern).mode == FUSION_FORBID;
+}
+
+// Two products of one input, as in a gated unit if one elementwise op reads both.
+static FusionPattern siblings(const IrOp *a, const IrOp *b) {
+    if (!is_product(a) || !is_product(b) || ir_op_operand(a, 0) != ir_op_operand(b, 0))
+        return NUM_FUSION_PATTERNS;
+    const IrValue *x = &a->results[0], *y = &b->results[0];
+    bool meet = ir_value_has_one_use(x) && ir_value_has_one_use(y) &&
+                x->first_use->owner == y->first_use->owner && is_elementwise(x->first_use->owner);
+    return meet ? FUSION_MLP_GATE_UP : FUSION_QKV_PROJ;
+}
+
+bool fusion_parts(IrModule *m, const IrOp *op, const IrOp *other) {
+    if (!ir_op_attr(m->op, "ingot.rules")) return false;
+    FusionPattern pattern = siblings(op, other);
     return pattern < NUM_FUSION_PATTERNS && fusion_rule(m, pattern).mode == FUSION_FORBID;
 }
 

@@ -37,6 +37,7 @@ const char *fusion_mode_name(FusionMode mode);
 
 typedef struct FusionRule {
     FusionMode mode;
+    bool is_atomic; // required, and nothing in between is stored
     const char *at; // "recipe.yaml:31"; NULL: the recipe has no rule for it
 } FusionRule;
 
@@ -47,6 +48,11 @@ FusionRule fusion_rule(const IrModule *m, FusionPattern pattern);
 FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *consumer);
 // Does a rule keep them apart?
 bool fusion_forbids(IrModule *m, const IrOp *producer, const IrOp *consumer);
+// Does a rule part these, products of one input?
+bool fusion_parts(IrModule *m, const IrOp *op, const IrOp *other);
+// The product, in one function with it, whose results a softmax is over; NULL: none.
+const IrOp *fusion_scores_of(const IrOp *softmax);
+bool fusion_is_view(const IrOp *op); // a reshape, slice or cast
 // The op behind reshapes and slices that makes value; NULL for arguments.
 const IrOp *fusion_maker(const IrValue *value);
 

@@ -25,14 +25,9 @@ static bool is_kernel(const IrOp *func) {
     return class && !str_equal(class, "init");
 }
 
-static bool is_view(const IrOp *op) {
-    return op->kind == IR_TENSOR_COLLAPSE_SHAPE || op->kind == IR_TENSOR_EXPAND_SHAPE ||
-           op->kind == IR_TENSOR_EXTRACT_SLICE || op->kind == IR_TENSOR_CAST;
-}
-
 // Costs nothing of its own: not an end of an edge.
 static bool is_free(const IrOp *op) {
-    if (is_view(op) || op->kind == IR_ARITH_CONSTANT || op->kind == IR_TENSOR_EMPTY ||
+    if (fusion_is_view(op) || op->kind == IR_ARITH_CONSTANT || op->kind == IR_TENSOR_EMPTY ||
         op->kind == IR_LINALG_FILL)
         return true;
     return op->num_results == 1 && ir_type_is_scalar(op->results[0].type) && op->num_regions == 0;
@@ -165,7 +160,7 @@ static void find_consumers(const IrModule *m, const IrOp *func, const IrValue *v
             else
                 find_consumers(m, callee, ir_func_body(callee)->args[i],
                                crosses_call || !is_kernel(callee), depth + 1, ends);
-        } else if (is_view(op)) {
+        } else if (fusion_is_view(op)) {
             find_consumers(m, func, &op->results[0], crosses_call, depth, ends);
         } else if (op->kind != IR_FUNC_RETURN) {
             add_end(ends, (End){func, op, value, crosses_call});
@@ -198,7 +193,7 @@ static void judge_multi_use(Judge *j) {
     uint32_t num = 0;
     const IrValue *todo[32] = {j->stored};
     for (uint32_t n = 1, i = 0; i < n; i++) FOR_EACH_USE(use, todo[i]) {
-            if (is_view(use->owner) && n < ARRAY_LEN(todo))
+            if (fusion_is_view(use->owner) && n < ARRAY_LEN(todo))
                 todo[n++] = &use->owner->results[0];
             else if (use->owner->kind == IR_FUNC_CALL && ++num <= 4)
                 names = arena_printf(&j->m->arena, "%s%s@%s", names, num > 1 ? ", " : "",
@@ -241,7 +236,8 @@ static const char *map_text(IrModule *m, const IrAffineMap *map) {
 
 // Does the consumer read the value through a slice of it?
 static const IrOp *slice_before(const IrValue *value) {
-    for (const IrOp *op = value->def_op; op && is_view(op); op = ir_op_operand(op, 0)->def_op)
+    for (const IrOp *op = value->def_op; op && fusion_is_view(op);
+         op = ir_op_operand(op, 0)->def_op)
         if (op->kind == IR_TENSOR_EXTRACT_SLICE) return op;
     return NULL;
 }
@@ -275,6 +271,11 @@ static void judge_map(Judge *j, const IrValue *read) {
                   arena_printf(&m->arena,
                                "operand %" PRIu32 " is read %" PRId64 " times, through %s", i,
                                again, map_text(m, map)));
+        const IrAffineMap *written = ir_linalg_map(m, op, op->segments[0]);
+        if (map != written && ir_affine_is_permutation(map) && ir_affine_is_permutation(written))
+            blame(j, REASON_MAP,
+                  arena_printf(&m->arena, "operand %" PRIu32 " is read through %s, not as written",
+                               i, map_text(m, map)));
     }
     const IrOp *slice = slice_before(read);
     if (!slice) return;

@@ -82,6 +82,17 @@ static void write_remedy(const FusionEdge *edge, FusionReason reason, DiagSink *
         diag_write(sink, "mode: allow");
 }
 
+// All that keeps them apart, the reason that counts first.
+static const char *reasons_text(IrModule *m, const FusionEdge *edge) {
+    FusionReason first = fusion_edge_reason(edge);
+    const char *text = edge->details[first];
+    for (int i = 0; i < NUM_FUSION_REASONS; i++)
+        if (i != (int)first && (edge->reasons >> i & 1))
+            text = arena_printf(&m->arena, "%s; %s: %s", text, fusion_reason_name((FusionReason)i),
+                                edge->details[i]);
+    return text;
+}
+
 static const char *op_text(IrModule *m, const IrOp *op) {
     const char *loc = fusion_loc_text(m, op->loc);
     return arena_printf(&m->arena, "%s%s%s%s", ir_op_info(op->kind)->name, *loc ? " (" : "", loc,
@@ -102,6 +113,57 @@ static Status hold_apart(IrModule *m, const FusionEdges *edges, FusionPattern pa
         return STATUS_NO;
     }
     return STATUS_OK;
+}
+
+// Is the value a result of the function too, through views?
+static bool is_returned(const IrValue *value) {
+    FOR_EACH_USE(use, value) {
+        const IrOp *op = use->owner;
+        if (op->kind == IR_FUNC_RETURN) return true;
+        if (fusion_is_view(op) && is_returned(&op->results[0])) return true;
+    }
+    return false;
+}
+
+// Of an atomic rule nothing is stored: neither the value in between, nor copies of a weight for it.
+static Status hold_atomic(IrModule *m, const FusionEdge *e, const FusionRule *rule,
+                          DiagSink *sink) {
+    if (!rule->is_atomic || e->producer == e->consumer) return STATUS_OK;
+    for (uint32_t r = 0; r < e->producer->num_results; r++) {
+        if (!is_returned(&e->producer->results[r])) continue;
+        Status status =
+            refuse(m, rule, e->pattern,
+                   arena_printf(&m->arena, "what %s makes is stored: @%s returns it",
+                                op_text(m, e->producer), ir_symbol_name(e->func)),
+                   fusion_reason_name(REASON_MULTI_USE), "another reader needs all of it", sink);
+        diag_write(sink, "mode: require");
+        return status;
+    }
+    return STATUS_OK;
+}
+
+// One kernel for the softmax and the weighted sum is an attention if it makes the scores too.
+static Status hold_scores(IrModule *m, const FusionEdges *edges, const FusionEdge *e,
+                          const FusionRule *rule, DiagSink *sink) {
+    if (e->pattern != FUSION_ATTN_SOFTMAX || e->producer == e->consumer ||
+        fusion_scores_of(e->producer))
+        return STATUS_OK;
+    FusionReason reason = NUM_FUSION_REASONS;
+    const char *detail = "";
+    for (size_t i = 0; i < edges->num_items; i++) {
+        const FusionEdge *other = &edges->items[i];
+        if (other->is_applied || other->consumer_func != e->func) continue;
+        reason = fusion_edge_reason(other);
+        detail = other->details[reason];
+        break;
+    }
+    Status status =
+        refuse(m, rule, e->pattern,
+               arena_printf(&m->arena, "@%s reads its scores, it does not make them",
+                            ir_symbol_name(e->func)),
+               reason < NUM_FUSION_REASONS ? fusion_reason_name(reason) : "argument", detail, sink);
+    diag_write(sink, "mode: allow");
+    return status;
 }
 
 static Status hold_rule(IrModule *m, const FusionEdges *edges, FusionPattern pattern,
@@ -125,14 +187,18 @@ static Status hold_rule(IrModule *m, const FusionEdges *edges, FusionPattern pat
         const FusionEdge *e = &edges->items[i];
         if (e->pattern != pattern) continue;
         num_applied += e->is_applied;
-        if (e->is_applied) continue;
+        if (e->is_applied) {
+            TRY(hold_scores(m, edges, e, &rule, sink));
+            TRY(hold_atomic(m, e, &rule, sink));
+            continue;
+        }
         FusionReason reason = fusion_edge_reason(e);
         Status status =
             refuse(m, &rule, pattern,
                    arena_printf(&m->arena, "%s in @%s and %s in @%s stay apart",
                                 op_text(m, e->producer), ir_symbol_name(e->producer_func),
                                 op_text(m, e->consumer), ir_symbol_name(e->consumer_func)),
-                   fusion_reason_name(reason), e->details[reason], sink);
+                   fusion_reason_name(reason), reasons_text(m, e), sink);
         write_remedy(e, reason, sink);
         return status;
     }

@@ -4,7 +4,7 @@
 
 #include "passes/build.h"
 
-enum { OUTLINE_MAX_GROUP_OPS = 128 };
+enum { OUTLINE_MAX_GROUP_OPS = 128, OUTLINE_MAX_EPILOGUES = 8 };
 
 typedef struct Group {
     const char *kind; // ingot.kernel of its function
@@ -44,6 +44,10 @@ bool outline_read_only_by(const IrValue *value, const IrOp *reader);
 // Does a rule forbid op in one kernel with something it reads there?
 bool outline_is_kept_apart(const Outline *o, const Group *open, const IrOp *op);
 IrOp *outline_first_reader(const IrValue *value); // through views; NULL: none
+bool outline_comes_before(const IrOp *op, const IrOp *other); // in one block
+
+// ---- outline_matmul.c
+
 // A matrix product with what it allows behind it. False: the group is full.
 bool outline_start_matmul(Outline *o, IrOp *op);
 

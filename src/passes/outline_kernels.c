@@ -1,7 +1,7 @@
 // outline-kernels: groups the ops of every entry and layer function into kernels and makes each
 // group a function of its own, called where the group was.
-//   matmul     a contraction and the elementwise op that alone reads its result (bias, residual,
-//   gated unit) conv       a convolution or pooling with what pads and follows it (outline_conv.c)
+//   matmul     a contraction and the elementwise ops that alone read its result (outline_matmul.c)
+//   conv       a convolution or pooling with what pads and follows it (outline_conv.c)
 //   rows       a run of ops that work row by row (norms, quantisation, rotary positions, cache
 //   writes) attention  a composite, kept whole
 // Constants, empty tensors, reshapes, slices and index arithmetic cost nothing and are copied into
@@ -23,7 +23,7 @@
 #include "passes/outline.h"
 #include "passes/pass.h"
 
-enum { TILE_COLUMNS = 16, ATTENTION_ROWS = 8, MAX_INPUTS = 48 };
+enum { ATTENTION_ROWS = 8, MAX_INPUTS = 48 };
 
 static bool is_func(const IrOp *op) {
     return op->kind == IR_FUNC_FUNC && ir_func_body(op);
@@ -70,7 +70,7 @@ bool outline_add_op(Outline *o, Group *g, IrOp *op) {
     return true;
 }
 
-// ---- matmul groups
+// ---- readers
 
 // Is every reader of value, through views, the one op `reader`?
 bool outline_read_only_by(const IrValue *value, const IrOp *reader) {
@@ -91,55 +91,9 @@ IrOp *outline_first_reader(const IrValue *value) {
     return NULL;
 }
 
-// An elementwise generic over [M, N] whose operands are read at their own place.
-static bool is_epilogue(Outline *o, const IrOp *op) {
-    if (op->kind != IR_LINALG_GENERIC || op->num_results != 1 ||
-        op->block != ir_func_body(o->func) || op->results[0].type->rank != 2 ||
-        op->segments[1] != 1 || contraction_is(op, "scale") || ir_op_attr(op, "ingot.contract"))
-        return false;
-    for (uint32_t i = 0; i < op->num_operands; i++)
-        if (!ir_affine_is_identity(ir_linalg_map(o->m, op, i))) return false;
-    FOR_EACH_OP(inner, ir_op_block(op, 0))
-    if (!(ir_op_info(inner->kind)->traits & (IR_ELEMENTWISE | IR_TERMINATOR)) &&
-        inner->kind != IR_ARITH_CONSTANT)
-        return false;
-    return op->results[0].type->shape[1] % TILE_COLUMNS == 0;
-}
-
-static bool comes_before(const IrOp *op, const IrOp *other) {
+bool outline_comes_before(const IrOp *op, const IrOp *other) {
     while (op && op != other) op = op->next;
     return op == other;
-}
-
-// Is all that reader needs beside the product there before the contraction starts? (Another product
-// that is not yet computed is not.)
-static bool is_ready(const Outline *o, const IrOp *reader, const IrOp *start, const IrOp *product) {
-    for (uint32_t i = 0; i < reader->num_operands; i++) {
-        const IrOp *def = ir_op_operand(reader, i)->def_op;
-        while (def && outline_is_view(def)) def = ir_op_operand(def, 0)->def_op;
-        if (!def || def == product || outline_is_free(o, def)) continue;
-        if (def->block != ir_func_body(o->func) || !comes_before(def, start)) return false;
-    }
-    return outline_group_of(o, reader) < 0;
-}
-
-bool outline_start_matmul(Outline *o, IrOp *op) {
-    Group *g = outline_new_group(o, "matmul", op->results[0].type->shape[0]);
-    if (!outline_add_op(o, g, op)) return false;
-    IrOp *last = op;
-    if (contraction_is(op, "dot")) {
-        last = op->results[0].first_use->owner;
-        if (!outline_add_op(o, g, last)) return false;
-    }
-    const IrType *type = last->results[0].type; // [M, NT, 16]
-    g->tiles = type->shape[1];
-    IrOp *reader = outline_first_reader(&last->results[0]);
-    if (reader && is_epilogue(o, reader) && outline_read_only_by(&last->results[0], reader) &&
-        is_ready(o, reader, op, last) && !fusion_forbids(o->m, last, reader)) {
-        if (!outline_add_op(o, g, reader)) return false;
-        g->tiles = reader->results[0].type->shape[1] / TILE_COLUMNS;
-    }
-    return true;
 }
 
 // ---- grouping
@@ -160,6 +114,8 @@ bool outline_is_kept_apart(const Outline *o, const Group *open, const IrOp *op) 
             fusion_forbids(o->m, maker, op))
             return true;
     }
+    for (uint32_t i = 0; i < open->num_ops; i++)
+        if (fusion_parts(o->m, open->ops[i], op)) return true;
     return false;
 }
 
@@ -341,7 +297,7 @@ static void erase_free_users(const Outline *o, IrValue *value) {
 static void sink_free_users(const Outline *o, IrValue *value, IrOp **anchor) {
     FOR_EACH_USE(use, value) {
         IrOp *op = use->owner;
-        if (!outline_is_free(o, op) || !comes_before(op, *anchor)) continue;
+        if (!outline_is_free(o, op) || !outline_comes_before(op, *anchor)) continue;
         ir_op_unlink(op);
         ir_op_insert_after(op, *anchor);
         *anchor = op;

@@ -5,6 +5,7 @@
 //   -> %y = linalg.matmul ins(%x, %w) outs(%z);  %q = extract_slice %y[0, 0];  %k = extract_slice
 //   %y[0, NQ] and the entry's argument %w {ingot.param = ["blk.0.attn_q.weight",
 //   "blk.0.attn_k.weight"]}
+// in the functions that entries call, and in entries.
 //
 // Two rules: mlp_gate_up if the results meet in one elementwise op, else qkv_proj; each can be
 // switched off. Weights of different format or with other readers stay apart. Needs: refined.
@@ -43,10 +44,28 @@ static bool is_candidate(IrModule *m, const IrOp *func, const IrOp *op) {
            ir_linalg_map(m, op, 1) == ir_affine_select(m, 3, 2, rows) && ir_type_is_static(w->type);
 }
 
+static bool is_entry(const IrOp *func) {
+    return !ir_op_attr(func, "sym_visibility");
+}
+
+// Are all weights parameters of the entry, of one format?
+static bool are_parameters(const IrOp *func, const Group *g) {
+    const IrAttr *format = NULL;
+    for (uint32_t i = 0; i < g->num_ops; i++) {
+        uint32_t number = ir_op_operand(g->ops[i], 1)->number;
+        const IrAttr *param = ir_func_arg_attr(func, number, "ingot.param");
+        const IrAttr *quant = ir_func_arg_attr(func, number, "ingot.quant");
+        if (!param || param->kind != IR_ATTR_STRING || (i > 0 && quant != format)) return false;
+        format = quant;
+    }
+    return true;
+}
+
 // Every call passes its own entry argument with a parameter name, read by this call alone; the
 // formats and element types are the same at each call for all weights of the group.
 static bool callers_allow(IrModule *m, const IrOp *func, const Group *g) {
     bool any = false;
+    if (is_entry(func)) return are_parameters(func, g);
     FOR_EACH_OP(caller, ir_module_body(m)) {
         if (!is_func(caller)) continue;
         FOR_EACH_OP(call, ir_func_body(caller)) {
@@ -106,6 +125,22 @@ static void pack_callers(IrModule *m, IrOp *func, const Group *g, int64_t rows) 
     }
 }
 
+// The weights of an entry as one parameter, in the place of the first.
+static IrValue *pack_entry(IrModule *m, IrOp *func, const Group *g, int64_t rows) {
+    const IrAttr *names[MAX_GROUP], *quant = NULL;
+    const IrValue *first = ir_op_operand(g->ops[0], 1);
+    for (uint32_t i = 0; i < g->num_ops; i++) {
+        const IrValue *w = ir_op_operand(g->ops[i], 1);
+        names[i] = ir_func_arg_attr(func, w->number, "ingot.param");
+        quant = ir_func_arg_attr(func, w->number, "ingot.quant");
+    }
+    uint32_t at = first->number;
+    IrValue *packed = ir_func_insert_arg(m, func, at, with_rows(m, first->type, rows));
+    ir_func_set_arg_attr(m, func, at, "ingot.param", ir_attr_array(m, g->num_ops, names));
+    if (quant) ir_func_set_arg_attr(m, func, at, "ingot.quant", quant);
+    return packed;
+}
+
 static void drop_arg(IrModule *m, IrOp *func, IrValue *arg) {
     uint32_t number = arg->number;
     FOR_EACH_OP(caller, ir_module_body(m)) {
@@ -158,9 +193,14 @@ static void pack_group(IrModule *m, IrOp *func, const Group *g) {
         rows += ir_op_operand(g->ops[i], 1)->type->shape[0];
         locs[i] = g->ops[i]->loc;
     }
-    pack_callers(m, func, g, rows);
     const IrType *weight = with_rows(m, ir_op_operand(first, 1)->type, rows);
-    IrValue *packed = ir_func_insert_arg(m, func, ir_func_body(func)->num_args, weight);
+    IrValue *packed;
+    if (is_entry(func)) {
+        packed = pack_entry(m, func, g, rows);
+    } else {
+        pack_callers(m, func, g, rows);
+        packed = ir_func_insert_arg(m, func, ir_func_body(func)->num_args, weight);
+    }
     Builder b = build_before(m, first);
     b.loc = ir_loc_fused(m, "pack-projections", g->num_ops, locs);
     IrValue *n = row_count(first);
@@ -250,11 +290,30 @@ static const char *format_at(const IrOp *caller, const IrOp *call, const IrOp *p
 // Why these products cannot become one.
 static FusionReason why_apart(IrModule *m, const IrOp *func, const Group *g, const char **out) {
     *out = "";
-    for (uint32_t i = 0; i < g->num_ops; i++)
-        if (!ir_value_has_one_use(ir_op_operand(g->ops[i], 1))) {
+    for (uint32_t i = 0; i < g->num_ops; i++) {
+        const IrOp *op = g->ops[i];
+        const IrValue *w = ir_op_operand(op, 1);
+        const uint32_t rows[] = {1, 2};
+        if (!ir_value_has_one_use(w)) {
             *out = "one of the weights has another reader";
             return REASON_MULTI_USE;
         }
+        if (ir_linalg_map(m, op, 1) != ir_affine_select(m, 3, 2, rows)) {
+            *out = "a weight is read as [k, n]: only as [n, k] can weights be stacked";
+            return REASON_MAP;
+        }
+        if (!is_fill_zero(ir_op_operand(op, 2))) {
+            *out = "one of the products is added to something that is not zero";
+            return REASON_MAP;
+        }
+        if (is_entry(func) && !ir_func_arg_attr(func, w->number, "ingot.param")) {
+            *out = arena_printf(&m->arena,
+                                "argument %u is known only when the module runs: weights are "
+                                "stacked if they are parameters (ingot.param)",
+                                w->number);
+            return REASON_CALL;
+        }
+    }
     FOR_EACH_OP(caller, ir_module_body(m)) {
         if (!is_func(caller)) continue;
         FOR_EACH_OP(call, ir_func_body(caller)) {
@@ -304,7 +363,7 @@ Status pass_pack_projections(IrModule *m, DiagSink *sink) {
     PassConfig config;
     TRY(pass_config_read(m, sink, &config));
     FOR_EACH_OP(func, ir_module_body(m)) {
-        if (!is_func(func) || !ir_op_attr(func, "sym_visibility")) continue;
+        if (!is_func(func)) continue;
         for (IrOp *op = ir_func_body(func)->first, *next; op; op = next) {
             next = op->next;
             if (op->kind != IR_LINALG_MATMUL) continue;
@@ -312,7 +371,10 @@ Status pass_pack_projections(IrModule *m, DiagSink *sink) {
             bool is_first = is_first_reader(op) && siblings.num_ops > 1 && !any_packed(&siblings);
             if (is_candidate(m, func, op)) g = find_group(m, func, op);
             const Group *seen = g.num_ops > 1 ? &g : &siblings;
-            bool is_wanted = meet_in_one_op(seen) ? config.pack_gate_up : config.pack_qkv;
+            bool meet = meet_in_one_op(seen);
+            FusionPattern pattern = meet ? FUSION_MLP_GATE_UP : FUSION_QKV_PROJ;
+            bool is_wanted = (meet ? config.pack_gate_up : config.pack_qkv) &&
+                             fusion_rule(m, pattern).mode != FUSION_FORBID;
             bool is_packed = is_wanted && g.num_ops > 1 && callers_allow(m, func, &g);
             if (is_first && !(is_packed && g.num_ops == siblings.num_ops))
                 note(m, func, &siblings, false, is_wanted);

@@ -13,6 +13,7 @@
 #include "passes/contraction.h"
 #include "passes/dce.h"
 #include "passes/decode.h"
+#include "passes/entry.h"
 #include "passes/fusion.h"
 #include "passes/mutate.h"
 #include "passes/pass.h"
@@ -27,12 +28,22 @@ static bool is_weight_product(IrModule *m, const IrOp *op) {
            ir_type_is_static(op->results[0].type) && op->results[0].type->elem->kind == IR_TYPE_F32;
 }
 
-// Does a rule insist on one kernel for the product and the softmax that reads it? As a sum over
-// rows it can pass a row on; as a contraction over tiled weights it cannot.
-static bool belongs_to_softmax(IrModule *m, const IrOp *op) {
-    if (fusion_rule(m, FUSION_MATMUL_SOFTMAX).mode != FUSION_REQUIRE) return false;
-    FOR_EACH_USE(use, &op->results[0])
-    if (fusion_pattern_of(m, op, use->owner) == FUSION_MATMUL_SOFTMAX) return true;
+// Does a rule insist on one kernel for the product and what reads it, which a product over tiled
+// weights cannot be? As a sum over rows it passes whole rows on, to any number of readers, and
+// needs no tiled copy of a weight that is known only when the module runs.
+static bool stays_rows(IrModule *m, const IrOp *func, const IrOp *op) {
+    enum { TILE_ROWS = 16 };
+    const IrValue *w = ir_op_operand(op, 1), *result = &op->results[0];
+    bool is_tiled_early = ir_func_arg_attr(func, w->number, "ingot.param") != NULL;
+    bool is_whole = result->type->shape[1] % TILE_ROWS == 0 && ir_value_has_one_use(result);
+    FOR_EACH_USE(use, result) {
+        FusionPattern pattern = fusion_pattern_of(m, op, use->owner);
+        if (pattern == NUM_FUSION_PATTERNS) continue;
+        FusionRule rule = fusion_rule(m, pattern);
+        if (rule.mode != FUSION_REQUIRE) continue;
+        if (pattern == FUSION_MATMUL_SOFTMAX) return true;
+        if (module_is_text(m) && (!is_whole || (rule.is_atomic && !is_tiled_early))) return true;
+    }
     return false;
 }
 
@@ -112,7 +123,7 @@ Status pass_raise_patterns(IrModule *m, DiagSink *sink) {
         if (op->kind == IR_LINALG_GENERIC && ir_op_attr(op, "ingot.dequant")) raise_weight(m, op);
         FOR_EACH_OP_SAFE(op, body) {
             if (!is_weight_product(m, op) || !is_func_arg(ir_op_operand(op, 1), func) ||
-                belongs_to_softmax(m, op))
+                stays_rows(m, func, op))
                 continue;
             Builder b = build_before(m, op);
             replace_op(m, op,

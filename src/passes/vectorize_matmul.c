@@ -17,14 +17,16 @@
 #include "passes/mutate.h"
 #include "passes/vectorize.h"
 
-enum { TILE = 16, MAX_SUMS = SCHEDULE_MAX_SUMS, MAX_OPERANDS = 8 };
+enum { TILE = 16, MAX_SUMS = SCHEDULE_MAX_SUMS, MAX_OPERANDS = 8, MAX_EPILOGUES = 8 };
 
 typedef enum Form { FORM_I8, FORM_WEIGHTS, FORM_FLOAT } Form;
 
 typedef struct Matmul {
     Vectorizer *v;
     Form form;
-    IrOp *product, *scale, *epilogue;            // scale only with FORM_I8; epilogue may be NULL
+    IrOp *product, *scale;          // scale only with FORM_I8
+    IrOp *epilogues[MAX_EPILOGUES]; // each reads the one before, the first the product
+    uint32_t num_epilogues;
     IrValue *x, *codes;                          // arguments
     IrValue *x_flat;                             // x as [M, K]
     int64_t x_offset;                            // first column of x the product reads
@@ -49,10 +51,18 @@ static IrOp *find_form(IrOp *kernel, const char *form) {
     return NULL;
 }
 
-static IrOp *find_epilogue(const IrOp *last) {
-    for (IrOp *op = last->next; op; op = op->next)
-        if (op->kind == IR_LINALG_GENERIC) return op;
-    return NULL;
+static bool find_epilogues(Matmul *mm, const IrOp *last) {
+    for (IrOp *op = last->next; op; op = op->next) {
+        if (op->kind != IR_LINALG_GENERIC) continue;
+        if (mm->num_epilogues == MAX_EPILOGUES) return false;
+        mm->epilogues[mm->num_epilogues++] = op;
+    }
+    return true;
+}
+
+// Where an op of the epilogue writes.
+static IrValue *epilogue_out(const IrOp *op) {
+    return vec_root(ir_op_operand(op, ir_op_segment_start(op, 1)));
 }
 
 // The body of a "dot" is the one the schedule computes: sum += int(x) * unsigned(code [nibble]).
@@ -170,10 +180,9 @@ static Status read_kernel(Matmul *mm) {
     mm->codes = vec_root(ir_op_operand(mm->product, 1));
     IrOp *last = mm->scale ? mm->scale : mm->product;
     mm->product_root = vec_root(ir_op_operand(last, ir_op_segment_start(last, 1)));
-    mm->epilogue = find_epilogue(last);
+    if (!find_epilogues(mm, last)) return vec_refuse(mm->v, "an epilogue of this many ops");
     mm->out = mm->product_root;
-    if (mm->epilogue)
-        mm->out = vec_root(ir_op_operand(mm->epilogue, ir_op_segment_start(mm->epilogue, 1)));
+    if (mm->num_epilogues) mm->out = epilogue_out(mm->epilogues[mm->num_epilogues - 1]);
     if (mm->out->def_op || mm->x->def_op || mm->codes->def_op)
         return vec_refuse(mm->v, "a contraction whose operands are computed in the kernel");
     if (mm->out->type->kind != IR_TYPE_MEMREF || mm->out->type->has_layout ||
@@ -541,7 +550,8 @@ static IrValue *as_matrix(Vectorizer *v, IrValue *memref, int64_t rows) {
     return vec_expand_shape(v, join_last_dims(v, memref, 1), type, &group);
 }
 
-// The argument behind reshapes of all of it, as [M, N]; NULL if the operand is a part of one.
+// The argument behind reshapes of all of it, in the operand's shape or as a line; NULL if the
+// operand is a part of one.
 static IrValue *whole_argument(Vectorizer *v, IrValue *operand) {
     const IrType *t = operand->type;
     while (operand->def_op) {
@@ -550,7 +560,8 @@ static IrValue *whole_argument(Vectorizer *v, IrValue *operand) {
             return NULL;
         operand = ir_op_operand(operand->def_op, 0);
     }
-    return t->rank < 2 ? NULL : as_matrix(v, operand, t->shape[0]);
+    if (t->rank == 1) return join_last_dims(v, operand, 1);
+    return t->rank < 1 ? NULL : as_matrix(v, operand, t->shape[0]);
 }
 
 // The epilogue's operands that are products, by operand: their sums. Without an epilogue the
@@ -563,7 +574,8 @@ typedef struct Products {
 static Status emit_products(Matmul *mm, IrValue *tile, uint32_t num_ins, Products *out) {
     Vectorizer *v = mm->v;
     for (uint32_t i = 0; i < num_ins; i++) {
-        IrValue *operand = mm->epilogue ? ir_op_operand(mm->epilogue, i) : mm->product_root;
+        IrValue *operand =
+            mm->num_epilogues ? ir_op_operand(mm->epilogues[0], i) : mm->product_root;
         out->is_product[i] = vec_root(operand) == mm->product_root;
         if (!out->is_product[i]) continue;
         int64_t offset;
@@ -574,39 +586,66 @@ static Status emit_products(Matmul *mm, IrValue *tile, uint32_t num_ins, Product
     return STATUS_OK;
 }
 
-// The result for sum number i, whose place is `at`.
-static Status emit_epilogue(Matmul *mm, const Products *products, int64_t i, IrValue *const *at,
-                            IrValue **out_result) {
+// What op reads there beside the product: a vector of its columns, or a number for each of them.
+static IrValue *load_operand(Matmul *mm, const IrOp *op, uint32_t i, IrValue *const *at) {
     Vectorizer *v = mm->v;
-    *out_result = products->sums[0][i];
-    if (!mm->epilogue || (MUTATED(LOST_EPILOGUE) && products->is_product[0])) return STATUS_OK;
-    IrBlock *body = ir_op_block(mm->epilogue, 0);
+    const IrAffineMap *map = ir_linalg_map(v->m, op, i);
+    IrValue *from = whole_argument(v, ir_op_operand(op, i));
+    uint32_t dim = 0;
+    if (!from) return NULL;
+    if (from->type->rank == 2)
+        return build_vector_load(&v->b, vec_type(v, from->type->elem), from, 2, at);
+    if (map->num_results != 1 || !ir_affine_is_dim(map->results[0], &dim)) return NULL;
+    IrValue *place = at[dim];
+    if (dim == 0) return vec_splat(v, load_scalar(mm, from, 1, &place));
+    return build_vector_load(&v->b, vec_type(v, from->type->elem), from, 1, &place);
+}
+
+// One op of the epilogue at sum number i; *value is the result of the one before.
+static Status emit_op(Matmul *mm, uint32_t number, const Products *products, int64_t i,
+                      IrValue *const *at, IrValue **value) {
+    Vectorizer *v = mm->v;
+    const IrOp *op = mm->epilogues[number];
+    const IrValue *before = number ? epilogue_out(mm->epilogues[number - 1]) : NULL;
+    IrBlock *body = ir_op_block(op, 0);
     IrValueMap map;
     Status status = STATUS_OK;
     ir_value_map_init(&map);
-    for (uint32_t k = 0; k < mm->epilogue->segments[0]; k++) {
-        IrValue *value = products->sums[k][i];
-        if (!products->is_product[k]) {
-            IrValue *operand = whole_argument(v, ir_op_operand(mm->epilogue, k));
-            if (!operand) {
-                status = vec_refuse(v, "an epilogue operand that is a slice");
-                goto done;
-            }
-            value = build_vector_load(&v->b, vec_type(v, operand->type->elem), operand, 2, at);
-        }
-        ir_value_map_set(&map, body->args[k], value);
+    for (uint32_t k = 0; k < op->segments[0] && status == STATUS_OK; k++) {
+        IrValue *operand = ir_op_operand(op, k), *read;
+        if (number == 0 && products->is_product[k])
+            read = products->sums[k][i];
+        else if (before && vec_root(operand) == before)
+            read = *value;
+        else
+            read = load_operand(mm, op, k, at);
+        if (read)
+            ir_value_map_set(&map, body->args[k], read);
+        else
+            status = vec_refuse(v, "an epilogue operand that is a slice");
     }
-    *out_result = vec_clone_body(v, body, &map);
-    if (!*out_result) status = vec_refuse(v, "an epilogue that is not elementwise");
-done:
+    if (status == STATUS_OK) {
+        *value = vec_clone_body(v, body, &map);
+        if (!*value) status = vec_refuse(v, "an epilogue that is not elementwise");
+    }
     ir_value_map_deinit(&map);
     return status;
+}
+
+// The result for sum number i, whose place is `at`.
+static Status emit_epilogue(Matmul *mm, const Products *products, int64_t i, IrValue *const *at,
+                            IrValue **out_result) {
+    *out_result = products->sums[0][i];
+    if (MUTATED(LOST_EPILOGUE) && products->is_product[0]) return STATUS_OK;
+    for (uint32_t e = 0; e < mm->num_epilogues; e++)
+        TRY(emit_op(mm, e, products, i, at, out_result));
+    return STATUS_OK;
 }
 
 static Status emit_vector(Matmul *mm, IrValue *tile, int64_t lane_offset) {
     Vectorizer *v = mm->v;
     Products products;
-    uint32_t num_ins = mm->epilogue ? mm->epilogue->segments[0] : 1;
+    uint32_t num_ins = mm->num_epilogues ? mm->epilogues[0]->segments[0] : 1;
     if (num_ins >= MAX_OPERANDS) return vec_refuse(v, "an epilogue with this many operands");
     mm->lane_offset = lane_offset;
     TRY(emit_products(mm, tile, num_ins, &products));

@@ -269,13 +269,28 @@ static void derive_mode(Reader *r, RecipeRule *rule) {
         diag_write(r->sink, "mode: %s", is_forbidden ? "allow" : rule->mode);
     }
     rule->is_enabled = !is_forbidden;
-    bool is_attention = str_equal(rule->pattern, "attn_softmax");
-    if (is_attention ? is_forbidden || !rule->is_flash : r->is_given[RECIPE_RULE_FLASH])
+    rule->says_flash = r->is_given[RECIPE_RULE_FLASH];
+    if (rule->says_flash && !str_equal(rule->pattern, "attn_softmax"))
         note_error(diag_error(r->sink, DIAG_R0012, rule->span,
-                              is_attention
-                                  ? "attention is one kernel with an online softmax; there is "
-                                    "no other"
-                                  : "use_flash_attention belongs to the rule attn_softmax"));
+                              "use_flash_attention belongs to the rule attn_softmax"));
+}
+
+// Attention of a language model is one kernel with an online softmax; that of a module keeps its
+// rows of scores.
+static void check_attention(Reader *r) {
+    bool is_subgraph = recipe_is_subgraph(r->recipe);
+    for (uint32_t i = 0; i < r->recipe->num_rules; i++) {
+        const RecipeRule *rule = &r->recipe->rules[i];
+        if (!str_equal(rule->pattern, "attn_softmax")) continue;
+        if (is_subgraph ? rule->says_flash && rule->is_flash
+                        : str_equal(rule->mode, "forbid") || !rule->is_flash)
+            note_error(diag_error(
+                r->sink, DIAG_R0012, rule->span,
+                is_subgraph ? "attention of a module keeps whole rows of scores; an online "
+                              "softmax is for language models"
+                            : "attention is one kernel with an online softmax; there is "
+                              "no other"));
+    }
 }
 
 static void read_rules(Reader *r, const DocNode *list, const char *prefix) {
@@ -609,6 +624,7 @@ static Status read_document(Reader *r, const DocNode *root) {
     if (!doc_find(root, "targets")) read_target(r, NULL, "targets[].", whole);
     if (r->sink->num_errors != errors) return STATUS_INVALID;
     check_scope(r);
+    check_attention(r);
     if (!r->recipe->is_kv_paged)
         note_error(diag_error(r->sink, DIAG_R0012, span_or_root(r, RECIPE_PAGED),
                               "a KV cache that is not paged is not supported"));

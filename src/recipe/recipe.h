@@ -74,7 +74,7 @@ typedef struct RecipeTarget {
 typedef struct RecipeRule {
     const char *pattern;
     const char *mode; // "allow", "forbid", "require"
-    bool is_enabled, is_atomic, is_flash;
+    bool is_enabled, is_atomic, is_flash, says_flash;
     DiagSpan span;
 } RecipeRule;
 

@@ -4,7 +4,7 @@
 #map3 = affine_map<(d0, d1, d2) -> (d0, d2)>
 #map4 = affine_map<(d0, d1, d2) -> (d1, d2)>
 #map5 = affine_map<(d0, d1, d2) -> (d0, d1)>
-module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f32", max_pages = 1 : i64, pack_gate_up = true, pack_qkv = true, page_len = 16 : i64, threads = 1 : i64}, ingot.fusion = [{applied = false, detail = "a caller passes a weight that is no parameter of its own, or one read elsewhere", pattern = "qkv_proj", reason = "call", what = "<stdin>:39 + <stdin>:42 + <stdin>:50", where = "layer"}, {applied = true, detail = "", pattern = "qkv_proj", reason = "", what = "<stdin>:39 + <stdin>:42", where = "layer"}], ingot.level = 1 : i64, ingot.passes = ["bind-recipe", "refine-shapes", "pack-projections"], ingot.target = "x86-64-v3", ingot.version = 1 : i64} {
+module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f32", max_pages = 1 : i64, pack_gate_up = true, pack_qkv = true, page_len = 16 : i64, threads = 1 : i64}, ingot.fusion = [{applied = false, detail = "one of the products is added to something that is not zero", pattern = "qkv_proj", reason = "map", what = "<stdin>:39 + <stdin>:42 + <stdin>:50", where = "layer"}, {applied = true, detail = "", pattern = "qkv_proj", reason = "", what = "<stdin>:39 + <stdin>:42", where = "layer"}], ingot.level = 1 : i64, ingot.passes = ["bind-recipe", "refine-shapes", "pack-projections"], ingot.target = "x86-64-v3", ingot.version = 1 : i64} {
   func.func private @norm(%arg0: tensor<?x32xf32>, %arg1: tensor<32xf32>) -> tensor<?x32xf32> {
     %0 = arith.constant 0.000000e+00 : f32
     %1 = arith.constant 9.99999974E-6 : f32

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Fusion rules as a contract, pattern by pattern, on modules: required, two ops are one kernel and what was between
+them is not stored; forbidden, they are apart and it is; atomic, nothing between them is in the arena. Whatever the rule,
+the answer is the interpreter's. What looks like a pattern and is none is computed as it is written, and a rule that
+requires it is refused with the reason and the place."""
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+sys.path.insert(0, HERE)
+from pattern_modules import K, M, MODES, N, Case, Module, add, product, relu, scaled
+from support import expect, main, scratch
+
+
+# ---------------------------------------------------------------- modules
+
+def chain():
+    m = Module()
+    x = m.argument(M, N)
+    a = m.generic(["i, j"] * 3, [x, x], (M, N), "%r = arith.mulf %a, %b : f32")
+    return m.text(m.generic(["i, j"] * 3, [a, x], (M, N), "%r = arith.subf %a, %b : f32"))
+
+
+def bias(**options):
+    m, p = product(**options)
+    return m.text(add(m, p, m.argument(p[1][1]), "j"))
+
+
+def activation(**options):
+    m, p = product(**options)
+    return m.text(relu(m, p))
+
+
+def residual(**options):
+    m, p = product(**options)
+    return m.text(add(m, p, m.argument(*p[1])))
+
+
+def scale(**options):
+    m, p = product(**options)
+    return m.text(scaled(m, p))
+
+
+def softmax(**options):
+    m, p = product(**options)
+    return m.text(m.softmax(p, 1))
+
+
+def projections(transposed=True, params=True):
+    """Three products of one input, whose results go on into other ops."""
+    m = Module()
+    x = m.argument(M, K)
+    sizes = (64, 48, 32)
+    weights = [m.argument(*((n, K) if transposed else (K, n)), param=f"w{i}" if params else None)
+               for i, n in enumerate(sizes)]
+    return m.text(*[m.softmax(m.product(x, w, transposed), 1) for w in weights])
+
+
+def gated():
+    m = Module()
+    x = m.argument(M, K)
+    gate, up = [m.product(x, m.argument(N, K, param=f"w{i}"), True) for i in range(2)]
+    return m.text(m.generic(["i, j"] * 3, [gate, up], (M, N),
+                            "%n = arith.negf %a : f32; %e = math.exp %n : f32; %one = arith.constant 1.0 : f32;"
+                            "%s = arith.addf %e, %one : f32; %q = arith.divf %a, %s : f32; %r = arith.mulf %q, %b : f32"))
+
+
+def norm_quantise():
+    m = Module()
+    x, gain = m.argument(M, K), m.argument(K)
+    squares = m.generic(["i, j", "i"], [x], (M,), "%s = arith.mulf %a, %a : f32; %r = arith.addf %s, %old : f32",
+                        loops="pr", onto=m.filled("0.0", (M,)))
+    y = m.generic(["i, j", "i", "j", "i, j"], [x, squares, gain], (M, K),
+                  "%n = arith.constant 64.0 : f32; %e = arith.constant 1.0e-5 : f32; %d = arith.divf %b, %n : f32;"
+                  "%f = arith.addf %d, %e : f32; %h = math.rsqrt %f : f32; %p = arith.mulf %a, %h : f32;"
+                  "%r = arith.mulf %p, %c : f32")
+    most = m.generic(["i, j", "i"], [y], (M,), "%s = math.absf %a : f32; %r = arith.maximumf %s, %old : f32",
+                     loops="pr", onto=m.filled("0.0", (M,)))
+    codes = m.generic(["i, j", "i", "i, j"], [y, most], (M, K),
+                      "%k = arith.constant 127.0 : f32; %z = arith.constant 1.0e-9 : f32; %m = arith.maximumf %b, %z : f32;"
+                      "%d = arith.divf %k, %m : f32; %p = arith.mulf %a, %d : f32; %o = math.roundeven %p : f32;"
+                      "%r = arith.fptosi %o : f32 to i8", elem="i8")
+    return m.text(codes, most)
+
+
+def attention():
+    heads, tokens, size = 3, 11, 16
+    m = Module()
+    q, k, v = [m.argument(heads, tokens, size) for _ in range(3)]
+    body = "%s = arith.mulf %a, %b : f32; %r = arith.addf %s, %old : f32"
+    scores = m.generic(["i, j, l", "i, k, l", "i, j, k"], [q, k], (heads, tokens, tokens), body, loops="pppr",
+                       onto=m.filled("0.0", (heads, tokens, tokens)))
+    weights = m.softmax(scaled(m, scores, "0.25"), 2)
+    return m.text(m.generic(["i, j, l", "i, l, k", "i, j, k"], [weights, v], (heads, tokens, size), body, loops="pppr",
+                            onto=m.filled("0.0", (heads, tokens, size))))
+
+
+# ---------------------------------------------------------------- the patterns
+
+PACKED = ("qkv_proj", "mlp_gate_up")
+ROWS = {"transposed": False}  # of weights as [k, n] products are sums over rows
+PATTERNS = [("elementwise", chain()),
+            ("matmul_bias", bias()), ("matmul_bias", bias(**ROWS)), ("matmul_bias", bias(param="w")),
+            ("matmul_activation", activation()), ("matmul_activation", activation(**ROWS)),
+            ("matmul_residual", residual()), ("matmul_residual", residual(**ROWS)),
+            ("matmul_scale", scale()), ("matmul_scale", scale(**ROWS)),
+            ("matmul_softmax", softmax()), ("matmul_softmax", softmax(**ROWS)),
+            ("mlp_gate_up", gated()), ("qkv_proj", projections()),
+            ("norm_quantize", norm_quantise()), ("attn_softmax", attention())]
+
+
+def check_patterns():
+    """Each rule shows: fewer kernels and less in the arena where the pattern is joined; the record says so too."""
+    for number, (pattern, text) in enumerate(PATTERNS):
+        seen = {}
+        for mode in MODES:
+            with scratch() as folder:
+                case = Case(folder, text, pattern, mode)
+                seen[mode] = case.shape()
+                if mode != "allow":
+                    case.answers()
+                    rule = case.rule()
+                    if mode == "forbid":
+                        expect(rule["outcome"] in ("not applied", "no candidate"), rule)
+                        expect(all(p["reason"] == "user" for p in rule["places"] if pattern in PACKED), rule)
+                    else:
+                        expect(rule["outcome"] == "applied" and rule["num_applied"] > 0, rule)
+        what = f"{pattern} ({number}): {seen}"
+        expect(seen["require"][0] < seen["forbid"][0], what)
+        # Weights stacked, what the product makes is as large as the products were.
+        expect(seen["require"][1] < seen["forbid"][1] or pattern in ("qkv_proj", "attn_softmax"), what)
+        expect(seen["atomic"] <= seen["require"] and seen["allow"][0] <= seen["forbid"][0], what)
+        expect(seen["atomic"][0] == 1 or pattern in PACKED or "ingot.param" in text, what)
+    return f"{len(PATTERNS)} modules, {len(MODES)} rules each"
+
+
+if __name__ == "__main__":
+    main(globals())
