@@ -117,6 +117,7 @@ static void put_access(View *v, const json_t *a) {
     strbuf_printf(&v->out, " inner=%s used=%" PRIu64 "%% align=%" PRIu64 "%s\n", text(a, "inner"),
                   number(a, "used_percent"), number(a, "align_bytes"),
                   json_is_true(json_object_get(a, "flagged")) ? " !" : "");
+    if (*text(a, "write")) strbuf_printf(&v->out, "  write: %s\n", text(a, "write"));
 }
 
 static void put_kernel(View *v, const json_t *kernel) {

@@ -251,6 +251,19 @@ static const IrOp *top_of(const IrOp *op, const IrOp *func) {
     return op;
 }
 
+// What would make a strided operand one that is walked element by element.
+static const char *access_remedy(IrModule *m, const IrAccess *a) {
+    if (!a->is_flagged || (a->inner != IR_ACCESS_STRIDED && a->inner != IR_ACCESS_STRIDE_K))
+        return "";
+    for (uint32_t loop = a->num_loops; loop-- > 0;)
+        if (a->strides[loop] == 1 && a->trips[loop] != 1)
+            return arena_printf(&m->arena,
+                                "interchange: with loop d%" PRIu32 " innermost the "
+                                "stride is 1",
+                                loop);
+    return "transpose or pack it: no loop walks it element by element";
+}
+
 static void put_access(AccessWalk *w, const IrOp *op, uint32_t operand, const IrAccess *access) {
     StrBuf *out = &w->e->access, map = {0};
     char class[32];
@@ -272,6 +285,7 @@ static void put_access(AccessWalk *w, const IrOp *op, uint32_t operand, const Ir
         put_number(out, "piece_len", (uint64_t)access->piece_len);
     }
     put_bool(out, "flagged", access->is_flagged);
+    put_text(out, "write", access_remedy(w->m, access));
     strbuf_putc(out, '}');
     strbuf_deinit(&map);
     w->e->num_access++;

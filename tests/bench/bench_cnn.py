@@ -6,7 +6,10 @@ is stopped (SIGSTOP) while it is not its turn. A cell is the median of the ratio
 turn; beside it stand the medians of the times and the share of the multiply-add peak that was measured in
 the same turn. Shares count every multiply-add of the definition, those on padding too.
 
-Prints a markdown table; --json FILE writes all single measurements too.
+A second table sets each single convolution against itself with what follows it apart: the same convolution schedule,
+batch norm and activation as kernels of their own (the rules conv_relu_bn and elementwise forbid joining them), in turns.
+
+Prints markdown tables; --json FILE writes all single measurements too.
 Needs numpy, onnx, onnxruntime and openvino: `./dev bench-cnn` makes an environment that has them.
 """
 import argparse
@@ -33,6 +36,10 @@ CELLS = {
     "conv1x1 128x128x64": ("single", {"r": 1}, (1,)),
     "depthwise3x3 128x128x64": ("single", {"depthwise": True}, (1,)),
 }
+
+
+# Both ways of a module that is compiled with and without joining what follows a convolution.
+WAYS = {"fused": "[]", "unfused": "[{pattern: conv_relu_bn, mode: forbid}, {pattern: elementwise, mode: forbid}]"}
 
 
 def say(text):
@@ -125,6 +132,8 @@ def serve(name, build, path, threads):
 
 
 class Engine:
+    """The engine called name, with the model at path."""
+
     def __init__(self, name, build, path, threads, cpus):
         self.process = subprocess.Popen(
             [sys.executable, os.path.abspath(__file__), "--serve", name, build, path, str(threads)],
@@ -199,6 +208,85 @@ def measure(path, threads, args):
     return turns
 
 
+def compare_engines(folder, args, record):
+    print("| network | batch | threads | ingot ms | onnxruntime ms | openvino ms | better peer / ingot | of peak |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for cell in args.cells.split(","):
+        for batch in CELLS[cell][2]:
+            path, macs = prepare(folder, args.build, cell, batch)
+            for threads in map(int, args.threads.split(",")):
+                turns = measure(path, threads, args)
+                ratio = statistics.median(min(t["onnxruntime"], t["openvino"]) / t["ingot"] for t in turns)
+                ms = {n: statistics.median(t[n] for t in turns) * 1e3 for n in ENGINES}
+                share = 100 * statistics.median(2 * macs / t["ingot"] / t["peak"] for t in turns)
+                print(f"| {cell} | {batch} | {threads} | {ms['ingot']:.2f} | {ms['onnxruntime']:.2f} | "
+                      f"{ms['openvino']:.2f} | {ratio:.2f} | {share:.0f} % |", flush=True)
+                record.append({"cell": cell, "batch": batch, "threads": threads, "multiply_adds": macs,
+                               "turns": turns, "ratio": ratio})
+
+
+# ---------------------------------------------------------------- joined and apart
+
+def prepare_ways(folder, build, cell):
+    """Both artifacts of a cell: {way: (path, record)}."""
+    network, arguments, _ = CELLS[cell]
+    net, y = cnn_models.NETWORKS[network](1, **arguments)
+    made = {}
+    for way, rules in WAYS.items():
+        path = os.path.join(folder, f"{way}_{cell.replace(' ', '_')}")
+        net.write(path, y)
+        name = os.path.basename(path)
+        with open(path + ".yaml", "w") as out:
+            out.write(f"version: 1\nmodel_name: cell\nmodel: {name}.gguf\nsubgraph: {{file: {name}.mlir}}\n"
+                      f"fusion_rules: {rules}\n")
+        tool = os.path.join(build, "ingot")
+        subprocess.run([tool, "compile", path + ".yaml", "-o", path + ".ingot", "--quiet"], check=True)
+        np.save(path + ".x.npy", np.random.default_rng(7).standard_normal(net.x[1]).astype(np.float32))
+        done = subprocess.run([tool, "explain", path + ".ingot", "--json"], capture_output=True, check=True)
+        made[way] = (path, json.loads(done.stdout))
+    chosen = [schedule_of(record) for _, record in made.values()]
+    if chosen[0] != chosen[1]:
+        raise SystemExit(f"bench: {cell}: the convolution has another schedule when it stands alone: {chosen}")
+    return made
+
+
+def schedule_of(record):
+    """Of the only convolution, for each CPU level."""
+    names = ("lanes", "row_tile", "col_tile", "unroll")
+    return [[k["candidates"][0].get(n, 1) for n in names] for level in record["schedules"] for k in level["kernels"]]
+
+
+def measure_ways(made, threads, args):
+    cpus = set(sorted(os.sched_getaffinity(0))[-threads:])
+    engines = {way: Engine("ingot", args.build, path, threads, cpus) for way, (path, _) in made.items()}
+    answers = [np.load(f"{path}.ingot.npy") for path, _ in made.values()]
+    if not np.max(np.abs(answers[0] - answers[1])) < 1e-4 * np.max(np.abs(answers[0])):
+        raise SystemExit("bench: joined and apart give different answers")
+    turns = [{way: engine.seconds(args.seconds) for way, engine in engines.items()} for _ in range(args.turns)]
+    for engine in engines.values():
+        engine.close()
+    return turns
+
+
+def compare_ways(folder, args, record):
+    print("\n| network | threads | fused ms | unfused ms | unfused / fused | buffers | MB between kernels |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for cell in args.cells.split(","):
+        if CELLS[cell][0] != "single":
+            continue
+        made = prepare_ways(folder, args.build, cell)
+        # Between kernels, and the result.
+        buffers = [1 + r["summary"]["num_buffers"] for _, r in made.values()]
+        moved = [r["summary"]["stake_bytes"] / 1e6 for _, r in made.values()]
+        for threads in map(int, args.threads.split(",")):
+            turns = measure_ways(made, threads, args)
+            ms = {way: statistics.median(t[way] for t in turns) * 1e3 for way in WAYS}
+            ratio = statistics.median(t["unfused"] / t["fused"] for t in turns)
+            print(f"| {cell} | {threads} | {ms['fused']:.3f} | {ms['unfused']:.3f} | {ratio:.2f} | {buffers[0]}, not "
+                  f"{buffers[1]} | {moved[0]:.1f}, not {moved[1]:.1f} |", flush=True)
+            record.append({"cell": cell, "threads": threads, "ways": turns, "ratio": ratio})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", default="build", help="the build folder")
@@ -206,24 +294,14 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.3, help="of every engine in a turn")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--cells", default=",".join(CELLS))
+    parser.add_argument("--ways-only", action="store_true", help="the second table alone, which needs no peers")
     parser.add_argument("--json")
     args = parser.parse_args()
     record = []
-    print("| network | batch | threads | ingot ms | onnxruntime ms | openvino ms | better peer / ingot | of peak |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
-        for cell in args.cells.split(","):
-            for batch in CELLS[cell][2]:
-                path, macs = prepare(folder, args.build, cell, batch)
-                for threads in map(int, args.threads.split(",")):
-                    turns = measure(path, threads, args)
-                    ratio = statistics.median(min(t["onnxruntime"], t["openvino"]) / t["ingot"] for t in turns)
-                    ms = {n: statistics.median(t[n] for t in turns) * 1e3 for n in ENGINES}
-                    share = 100 * statistics.median(2 * macs / t["ingot"] / t["peak"] for t in turns)
-                    print(f"| {cell} | {batch} | {threads} | {ms['ingot']:.2f} | {ms['onnxruntime']:.2f} | "
-                          f"{ms['openvino']:.2f} | {ratio:.2f} | {share:.0f} % |", flush=True)
-                    record.append({"cell": cell, "batch": batch, "threads": threads, "multiply_adds": macs,
-                                   "turns": turns, "ratio": ratio})
+        if not args.ways_only:
+            compare_engines(folder, args, record)
+        compare_ways(folder, args, record)
     if args.json:
         with open(args.json, "w") as out:
             json.dump(record, out, indent=1)

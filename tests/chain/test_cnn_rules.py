@@ -7,8 +7,11 @@ import json
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+sys.path.insert(0, HERE)
 from support import Skip, expect, expect_exit, main, run, run_well, scratch, with_numpy
+from test_subgraph import calls_and_reasons
 
 np, cnn_models = with_numpy("numpy", "cnn_models")
 
@@ -159,6 +162,60 @@ def check_convolution_with_another_reader():
     y = net.add(net.batch_norm(c), c)
     with scratch() as folder:
         refused(write(folder, net, y, "require"), b"other readers")
+
+
+def placed_norm(where):
+    """A batch norm that is not the next op of its convolution: behind a relu, or in front of the padding of the next."""
+    net = cnn_models.Net((1, SIZE, SIZE, SIZE))
+    c = net.conv(net.x, SIZE, 3)
+    if where == "behind a relu":
+        return net, net.batch_norm(net.relu(c))
+    return net, net.conv(net.relu(net.batch_norm(c)), SIZE, 3, 1, 1)
+
+
+def check_norm_elsewhere():
+    """Not folded through what is between: the answer is that of the network as it stands."""
+    if np is None:
+        raise Skip("numpy is not installed")
+    for where in ("behind a relu", "in front of padding"):
+        net, y = placed_norm(where)
+        with scratch() as folder:
+            path = write(folder, net, y, "allow")
+            x, got, artifact = answer(path, net)
+            near(got, net.answer(y, x))
+            report = json.loads(run_well("explain", path + ".yaml", "--json"))
+            (rule,) = [r for r in report["rules"] if r["pattern"] == "conv_relu_bn"]
+            notes = [p for p in rule["places"] if "the norm" in p["what"] and p["applied"]]
+            expect(bool(notes) == (where != "behind a relu"), f"{where}: {rule['places']}")
+            expect(artifact["kernels"], "no kernels")
+
+
+def check_every_edge_of_a_network():
+    """Depthwise, pointwise and strided convolutions, pooling and a product: each value between two kernels has a record
+    with its reasons; the record is the same for the same network compiled again."""
+    if np is None:
+        raise Skip("numpy is not installed")
+    net, y = cnn_models.mobile(size=16)
+    records = []
+    for _ in range(2):
+        with scratch() as folder:
+            path, dumps = write(folder, net, y, "forbid"), os.path.join(folder, "ir")
+            records.append(json.loads(run_well("explain", path + ".yaml", "--json")))
+            if len(records) == 1:
+                run_well("compile", path + ".yaml", "--dry-run", "--dump-ir-after=hold-fusion", f"--dump-dir={dumps}")
+                with open(os.path.join(dumps, os.listdir(dumps)[0]), encoding="utf-8") as file:
+                    wanted = calls_and_reasons(file.read())
+    expect(records[0] == records[1], "two builds give two records")
+    apart = [e for e in records[0]["edges"] if not e["applied"]]
+    known = {tuple(e[end]["op"].split(":")[0].lstrip("@") for end in ("producer", "consumer")) for e in apart}
+    expect(known == wanted, f"edges {known - wanted}, calls {wanted - known}")
+    for edge in apart:
+        expect(edge["reasons"] and edge["reason"] == edge["reasons"][0]["reason"], edge)
+        expect(all(r["detail"] and r["meaning"] and r["write"] for r in edge["reasons"]), edge)
+        expect(edge["bytes"] and edge["predicted_ns"], edge)
+        if edge["pattern"] == "conv_relu_bn": # what the recipe says is why, whatever else there is
+            expect(edge["reason"] == "user" and edge["recipe"].endswith("net.yaml:5"), edge)
+    return f"{len(records[0]['edges'])} edges, {len(apart)} apart"
 
 
 if __name__ == "__main__":

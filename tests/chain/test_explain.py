@@ -133,6 +133,36 @@ def check_required_rules_are_held():
         expect("R0011" in done.stderr.decode(), "mode and enabled contradict each other")
 
 
+def check_bias_of_a_family():
+    """Stacked, Q, K and V have one product and three biases, which no kernel takes at once; apart, each has its own."""
+    with scratch() as folder:
+        tiny = Tiny(folder, "int8")
+        tiny.reference = make_model(tiny.model, weights="Q4_1", family="qwen2")
+        done = run("compile", tiny.recipe(rule("matmul_bias", "require")), "--model", tiny.model, "--dry-run", timeout=400)
+        expect_exit(done, 1)
+        expect("P0061" in done.stderr.decode() and "stay apart" in done.stderr.decode(), done.stderr)
+        seen = {}
+        for mode in ("require", "forbid"):
+            rules = f"fusion_rules: [{{pattern: qkv_proj, mode: forbid}}, {{pattern: matmul_bias, mode: {mode}}}]\n"
+            seen[mode] = (shape_of(tiny.explain(rules))["stake_bytes"], tiny.kl(tiny.artifact(rules)))
+        expect(seen["require"][0] < seen["forbid"][0] and seen["require"][1] == seen["forbid"][1], seen)
+
+
+def check_atomic_rules():
+    """Of a language model: what is joined is nowhere stored; what cannot be is refused."""
+    with scratch() as folder:
+        tiny = Tiny(folder, "int8")
+        for pattern in ("qkv_proj", "matmul_activation", "norm_quantize", "attn_softmax"):
+            record = tiny.explain(f"fusion_rules: [{{pattern: {pattern}, atomic: true}}]\n")
+            outcome = next(r for r in record["rules"] if r["pattern"] == pattern)
+            expect(outcome["outcome"] == "applied" and outcome["num_applied"] > 0, outcome)
+        for mode in ("mode: forbid", "use_flash_attention: false"):
+            done = run("compile", tiny.recipe(f"fusion_rules: [{{pattern: attn_softmax, {mode}}}]\n"), "--model",
+                       tiny.model, "--dry-run")
+            expect_exit(done, 3)
+            expect("R0012" in done.stderr.decode() and "online softmax" in done.stderr.decode(), done.stderr)
+
+
 def check_disabled_passes():
     with scratch() as folder:
         tiny = Tiny(folder)
@@ -179,6 +209,101 @@ def check_ir_text_is_explained():
         done = run("explain", path)
         expect_exit(done, 3)
         expect("8" in done.stderr.decode() and "4" in done.stderr.decode(), done.stderr.decode())
+
+
+def generic(maps, loops, ins, out, args, result="%a"):
+    maps = ", ".join(f"affine_map<{m}>" for m in maps)
+    iterators = ", ".join('"parallel"' if c == "p" else '"reduction"' for c in loops)
+    names, types = ", ".join(n for n, _ in ins), ", ".join(t for _, t in ins)
+    arrow = f" -> {out[1]}" if out[1].startswith("tensor") else ""
+    return (f"  {'%r = ' if arrow else ''}linalg.generic {{indexing_maps = [{maps}], iterator_types = [{iterators}]}} "
+            f"ins({names} : {types}) outs({out[0]} : {out[1]}) {{\n  ^bb0({args}):\n    linalg.yield {result} : f32\n  }}{arrow}\n")
+
+
+def function(arguments, body, result=""):
+    given = ", ".join(f"{name}: {kind}" for name, kind in arguments)
+    tail = f"  return %r : {result}\n" if result else "  return\n"
+    return f"func.func @f({given}){' -> ' + result if result else ''} {{\n{body}{tail}}}\n"
+
+
+def product(weight, maps=""):
+    x, out = ("%x", "tensor<4x64xf32>"), ("%o", "tensor<4x32xf32>")
+    return function([x, ("%w", weight), out], f"  %r = linalg.matmul {maps} ins(%x, %w : {x[1]}, {weight}) "
+                    f"outs(%o : {out[1]}) -> {out[1]}\n", out[1])
+
+
+def vectors():
+    """name: (module, operand, strides, class, what to write begins with)."""
+    rope, heads = "tensor<8x6x4x2xf32>", "(d0, d1, d2, d3, d4) -> "
+    queries, keys, scores = "tensor<8x2x3x8xf32>", "tensor<16x2x8xf32>", "tensor<2x3x8x16xf32>"
+    codes, scales = "memref<8x2x32xi8, strided<[68, 34, 1], offset: 2>>", "memref<8x2xf16, strided<[34, 17]>>"
+    third = function([("%x", "tensor<22xf32>"), ("%o", "tensor<8xf32>")],
+                     generic(["(d0) -> (d0 * 3)", "(d0) -> (d0)"], "p", [("%x", "tensor<22xf32>")],
+                             ("%o", "tensor<8xf32>"), "%a: f32, %b: f32"), "tensor<8xf32>")
+    partner = function([("%x", rope), ("%o", rope)],
+                       generic(["(d0, d1, d2, d3) -> (d0, d1, d2, -d3 + 1)", "(d0, d1, d2, d3) -> (d0, d1, d2, d3)"],
+                               "pppp", [("%x", rope)], ("%o", rope), "%a: f32, %b: f32"), rope)
+    grouped = function([("%q", queries), ("%k", keys), ("%o", scores)],
+                       f"  %r = linalg.contract indexing_maps = [affine_map<{heads}(d2, d0, d1, d4)>, "
+                       f"affine_map<{heads}(d3, d0, d4)>, affine_map<{heads}(d0, d1, d2, d3)>] "
+                       f"ins(%q, %k : {queries}, {keys}) outs(%o : {scores}) -> {scores}\n", scores)
+    blocks = function([("%c", codes), ("%s", scales), ("%o", "memref<4x8xf32>")],
+                      generic(["(d0, d1, d2, d3) -> (d1, d2, d3)", "(d0, d1, d2, d3) -> (d1, d2)",
+                               "(d0, d1, d2, d3) -> (d0, d1)"], "pprr", [("%c", codes), ("%s", scales)],
+                              ("%o", "memref<4x8xf32>"), "%a: i8, %b: f16, %acc: f32", "%acc"))
+    rows = ("indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>, "
+            "affine_map<(d0, d1, d2) -> (d0, d1)>]")
+    return {"every third": (third, 0, [3], "stride-3", "transpose or pack"),
+            "rotary partner": (partner, 0, [48, 8, 2, -1], "reversed", ""),
+            "grouped keys": (grouped, 1, [8, 0, 0, 16, 1], "unit", ""),
+            "weight [n, k]": (product("tensor<32x64xf32>", rows), 1, [0, 64, 1], "unit", ""),
+            "weight [k, n]": (product("tensor<64x32xf32>"), 1, [0, 1, 32], "strided", "interchange: with loop d1"),
+            "codes in place": (blocks, 0, [0, 68, 34, 1], "unit", ""),
+            "scales in place": (blocks, 1, [0, 34, 17, 0], "broadcast", "")}
+
+
+def check_how_operands_are_walked():
+    """Documented access patterns, read from text: strides, class, and what would make them unit stride."""
+    with scratch() as folder:
+        path = os.path.join(folder, "m.mlir")
+        for name, (module, operand, strides, inner, remedy) in vectors().items():
+            with open(path, "w", encoding="utf-8") as out:
+                out.write(module)
+            a = next(a for a in json.loads(run_well("explain", path, "--json"))["access"] if a["operand"] == operand)
+            expect((a["strides"], a["inner"]) == (strides, inner), f"{name}: {a}")
+            expect(a["write"].startswith(remedy) and bool(a["write"]) == bool(remedy), f"{name}: {a}")
+            expect(not remedy or a["flagged"], f"{name}: {a}")
+            text = run_well("explain", path, "--access").decode()
+            expect(f"strides={strides} inner={inner} " in text and a["write"] in text, f"{name}: {text}")
+
+
+def check_text_says_what_json_says():
+    """Each number and each reason of the record, in the text of its part."""
+    with scratch() as folder:
+        artifact = Tiny(folder, "int8").artifact(rule("matmul_residual", "forbid"))
+        record = json.loads(run_well("explain", artifact, "--json"))
+        edges = run_well("explain", artifact, "--edges").decode().split("\nedge ")
+        expect(len(edges) == len(record["edges"]), f"{len(edges)} and {len(record['edges'])} edges")
+        for text, edge in zip(edges, record["edges"]):
+            said = [edge["producer"]["op"], edge["consumer"]["op"], f" {edge['bytes']} bytes, ", edge["pattern"],
+                    f"{edge['predicted_ns'] / 1000:.1f} us", f" {edge['count']} times", edge["recipe"]]
+            for r in edge["reasons"]:
+                said += [f"{r['reason']}: {r['detail']}", r["meaning"], f"write: {r['write']}"]
+            expect(all(part in text for part in said), f"{[p for p in said if p not in text]} is not in: {text}")
+        lines = [line for line in run_well("explain", artifact, "--access").decode().splitlines()
+                 if line.startswith("access ")]
+        expect(len(lines) == len(record["access"]), f"{len(lines)} and {len(record['access'])} operands")
+        for line, a in zip(lines, record["access"]):
+            strides = ", ".join("?" if s is None else str(s) for s in a["strides"])
+            said = [a["at"]["op"], f"operand={a['operand']}", f"map=affine_map<{a['map']}>", f"strides=[{strides}]",
+                    f"inner={a['inner']} used={a['used_percent']}% align={a['align_bytes']}"]
+            expect(all(part in line for part in said), f"{said} is not in: {line}")
+        fallen = [k for k in record["kernels"] if k["fallback"] or k["scalar_loops"]]
+        lines = run_well("explain", artifact, "--fallbacks").decode().splitlines()
+        expect(len(lines) == len(fallen), f"{len(lines)} lines, {len(fallen)} kernels")
+        for line, k in zip(lines, fallen):
+            expect(all(part in line for part in (k["name"], k["wanted"], k["got"], k["fallback"])), line)
+        return f"{len(record['edges'])} edges, {len(record['access'])} operands, {len(fallen)} fallbacks"
 
 
 def check_keys_and_words():

@@ -192,6 +192,24 @@ def check_product_turned_before_it_is_read():
         expect(apart and "map" in [r["reason"] for e in apart for r in e["reasons"]], apart)
 
 
+def check_attention_of_given_scores():
+    """A softmax of what is no product, and one whose scores another kernel makes: no attention in one kernel."""
+    m = Module()
+    scores, v = m.argument(M, N), m.argument(N, K)
+    text = m.text(m.product(m.softmax(scores, 1), v))
+    with scratch() as folder:
+        Case(folder, text, "attn_softmax", "require").refused("does not make them")
+        Case(folder, text, "attn_softmax", "allow").answers()
+        flash = Case(folder, text, "attn_softmax", "allow")
+        with open(flash.recipe, encoding="utf-8") as file:
+            recipe = file.read().replace("mode: allow", "use_flash_attention: true")
+        with open(flash.recipe, "w", encoding="utf-8") as file:
+            file.write(recipe)
+        done = run("compile", flash.recipe, "--dry-run")
+        expect_exit(done, 3)
+        expect(b"R0012" in done.stderr and b"rows of scores" in done.stderr, done.stderr)
+
+
 def check_chain_behind_a_product():
     """Bias, residual and activation, each an op of its own, run on the sums; a sum of products of odd width too."""
     for width in (N, N + 4):
