@@ -34,6 +34,15 @@ static bool is_fill_zero(const IrValue *v) {
     return c && c->kind == IR_ATTR_FLOAT && c->bits == 0;
 }
 
+// The size operand of a dynamic accumulator: fill(empty(%n)).
+static IrValue *row_count(const IrOp *matmul) {
+    const IrOp *fill = ir_op_operand(matmul, 2)->def_op;
+    const IrOp *empty = ir_op_operand(fill, 1)->def_op;
+    return empty && empty->kind == IR_TENSOR_EMPTY && empty->num_operands == 1
+               ? ir_op_operand(empty, 0)
+               : NULL;
+}
+
 // A product with an argument of func as weight, read nowhere else.
 static bool is_candidate(IrModule *m, const IrOp *func, const IrOp *op) {
     if (op->kind != IR_LINALG_MATMUL || op->num_results != 1 || !is_fill_zero(ir_op_operand(op, 2)))
@@ -41,7 +50,8 @@ static bool is_candidate(IrModule *m, const IrOp *func, const IrOp *op) {
     const IrValue *w = ir_op_operand(op, 1);
     const uint32_t rows[] = {1, 2};
     return w->def_block == ir_func_body(func) && ir_value_has_one_use(w) &&
-           ir_linalg_map(m, op, 1) == ir_affine_select(m, 3, 2, rows) && ir_type_is_static(w->type);
+           ir_linalg_map(m, op, 1) == ir_affine_select(m, 3, 2, rows) &&
+           ir_type_is_static(w->type) && (ir_type_is_static(op->results[0].type) || row_count(op));
 }
 
 static bool is_entry(const IrOp *func) {
@@ -153,15 +163,6 @@ static void drop_arg(IrModule *m, IrOp *func, IrValue *arg) {
         }
     }
     ir_func_remove_arg(m, func, number);
-}
-
-// The size operand of a dynamic accumulator: fill(empty(%n)).
-static IrValue *row_count(const IrOp *matmul) {
-    const IrOp *fill = ir_op_operand(matmul, 2)->def_op;
-    const IrOp *empty = ir_op_operand(fill, 1)->def_op;
-    return empty && empty->kind == IR_TENSOR_EMPTY && empty->num_operands == 1
-               ? ir_op_operand(empty, 0)
-               : NULL;
 }
 
 static IrValue *slice_columns(Builder *b, IrValue *from, IrValue *n, int64_t offset,
