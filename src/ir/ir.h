@@ -108,6 +108,8 @@ struct IrOp {
     IrBlock *successors[2];
     uint32_t num_successors;
     const IrLoc *loc;
+    struct IrFuncEdit
+        *edit; // of a function whose arguments are being changed; see ir_func_edit_begin
 };
 
 struct IrModule {
@@ -158,7 +160,8 @@ static inline bool ir_value_is_unused(const IrValue *value) {
 IrBlock *ir_region_add_block(IrModule *m, IrRegion *region);
 IrValue *ir_block_add_arg(IrModule *m, IrBlock *block, const IrType *type);
 IrValue *ir_block_insert_arg(IrModule *m, IrBlock *block, uint32_t at, const IrType *type);
-void ir_block_remove_arg(IrBlock *block, uint32_t i); // must be unused
+void ir_block_remove_arg(IrBlock *block, uint32_t i);          // must be unused
+void ir_block_remove_first_args(IrBlock *block, uint32_t num); // likewise
 
 // Value substitution for cloning: an open-addressing table by the values' indices. Its size follows
 // what is put in, not the module: passes make one for a handful of values.
@@ -191,8 +194,16 @@ void ir_func_update_type(IrModule *m, IrOp *func);
 const IrAttr *ir_func_arg_attr(const IrOp *func, uint32_t arg, const char *name);
 void ir_func_set_arg_attr(IrModule *m, IrOp *func, uint32_t arg, const char *name,
                           const IrAttr *attr);
-// Editing one argument costs as much as there are arguments; where many change, all dictionaries
-// are read (n of them, to be changed in place), and written, once.
+// Editing one argument costs as much as there are arguments, in time and in the module's memory.
+// Between begin and end that is so for time alone, and little: the attributes arg_attrs and
+// function_type are written at the end, and until then must be read through ir_func_arg_attr and
+// the body's arguments.
+void ir_func_edit_begin(IrOp *func);
+void ir_func_edit_end(IrModule *m, IrOp *func);
+// The same for all functions of the module with a body.
+void ir_funcs_edit_begin(IrModule *m);
+void ir_funcs_edit_end(IrModule *m);
+// All dictionaries (to be changed in place), and back.
 const IrAttr **ir_func_arg_dicts(IrModule *m, const IrOp *func);
 void ir_func_set_arg_dicts(IrModule *m, IrOp *func, const IrAttr *const *dicts);
 void ir_func_append_args(IrModule *m, IrOp *func, uint32_t n, const IrType *const *types,

@@ -320,6 +320,17 @@ void ir_block_remove_arg(IrBlock *block, uint32_t i) {
     for (uint32_t k = i; k < block->num_args; k++) block->args[k]->number = k;
 }
 
+void ir_block_remove_first_args(IrBlock *block, uint32_t num) {
+    for (uint32_t i = 0; i < num; i++)
+        BUG_IF(i >= block->num_args || block->args[i]->first_use,
+               "block argument %u is used or absent", i);
+    block->num_args -= num;
+    for (uint32_t i = 0; i < block->num_args; i++) {
+        block->args[i] = block->args[i + num];
+        block->args[i]->number = i;
+    }
+}
+
 // ---------------------------------------------------------------- helpers
 
 IrOp *ir_op_parent(const IrOp *op) {

@@ -1,5 +1,6 @@
 // Symbols and functions: finding, naming, changing signatures.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/intern.h"
@@ -98,7 +99,7 @@ static const IrOp *find_return(const IrOp *func) {
 
 void ir_func_update_type(IrModule *m, IrOp *func) {
     const IrBlock *entry = ir_func_body(func);
-    if (!entry) return;
+    if (!entry || func->edit) return; // the end of the edit does it
     const IrType **inputs = ARENA_ARRAY(&m->arena, const IrType *, entry->num_args + 1);
     for (uint32_t i = 0; i < entry->num_args; i++) inputs[i] = entry->args[i]->type;
     const IrOp *ret = find_return(func);
@@ -114,7 +115,16 @@ void ir_func_update_type(IrModule *m, IrOp *func) {
 
 // ---------------------------------------------------------------- argument attributes
 
+struct IrFuncEdit {
+    const IrAttr **dicts; // of all arguments; NULL: empty
+    uint32_t num, capacity;
+};
+
 const IrAttr *ir_func_arg_attr(const IrOp *func, uint32_t arg, const char *name) {
+    if (func->edit) {
+        const IrAttr *dict = arg < func->edit->num ? func->edit->dicts[arg] : NULL;
+        return dict ? ir_attr_dict_find(dict, name) : NULL;
+    }
     const IrAttr *list = ir_op_attr(func, "arg_attrs");
     if (!list || list->kind != IR_ATTR_ARRAY || arg >= list->num_elems) return NULL;
     return ir_attr_dict_find(list->elems[arg], name);
@@ -136,8 +146,61 @@ static const IrAttr **get_arg_dicts(IrModule *m, const IrOp *func, uint32_t n) {
     return dicts;
 }
 
+void ir_func_edit_begin(IrOp *func) {
+    BUG_IF(func->edit, "@%s is being edited", ir_symbol_name(func));
+    const IrAttr *list = ir_op_attr(func, "arg_attrs");
+    struct IrFuncEdit *edit = base_alloc(1, sizeof *edit);
+    edit->num = ir_func_body(func)->num_args;
+    edit->capacity = edit->num + 1;
+    edit->dicts = base_alloc(edit->capacity, sizeof *edit->dicts);
+    for (uint32_t i = 0; list && i < edit->num; i++) edit->dicts[i] = list->elems[i];
+    func->edit = edit;
+}
+
+void ir_func_edit_end(IrModule *m, IrOp *func) {
+    struct IrFuncEdit *edit = func->edit;
+    func->edit = NULL;
+    ir_func_update_type(m, func);
+    BUG_IF(edit->num != ir_func_body(func)->num_args, "arguments of @%s went astray",
+           ir_symbol_name(func));
+    for (uint32_t i = 0; i < edit->num; i++)
+        if (!edit->dicts[i]) edit->dicts[i] = ir_attr_dict(m, 0, NULL);
+    set_arg_dicts(m, func, edit->num, edit->dicts);
+    free(edit->dicts);
+    free(edit);
+}
+
+void ir_funcs_edit_begin(IrModule *m) {
+    FOR_EACH_OP(func, ir_module_body(m))
+    if (func->kind == IR_FUNC_FUNC && ir_func_body(func)) ir_func_edit_begin(func);
+}
+
+void ir_funcs_edit_end(IrModule *m) {
+    FOR_EACH_OP(func, ir_module_body(m))
+    if (func->edit) ir_func_edit_end(m, func);
+}
+
+static void edit_insert(struct IrFuncEdit *edit, uint32_t at) {
+    ARRAY_RESERVE(edit->dicts, edit->num, edit->capacity);
+    memmove(edit->dicts + at + 1, edit->dicts + at, (edit->num - at) * sizeof *edit->dicts);
+    edit->dicts[at] = NULL;
+    edit->num++;
+}
+
+static void edit_remove(struct IrFuncEdit *edit, uint32_t at) {
+    edit->num--;
+    memmove(edit->dicts + at, edit->dicts + at + 1, (edit->num - at) * sizeof *edit->dicts);
+}
+
 void ir_func_set_arg_attr(IrModule *m, IrOp *func, uint32_t arg, const char *name,
                           const IrAttr *attr) {
+    if (func->edit) {
+        BUG_IF(arg >= func->edit->num, "function argument %u of %u", arg, func->edit->num);
+        const IrAttr **dict = &func->edit->dicts[arg];
+        if (attr || *dict)
+            *dict = ir_attr_dict_with(m, *dict ? *dict : ir_attr_dict(m, 0, NULL), name, attr);
+        return;
+    }
     uint32_t num_args = ir_func_type(func)->num_inputs;
     BUG_IF(arg >= num_args, "function argument %u of %u", arg, num_args);
     const IrAttr **dicts = get_arg_dicts(m, func, num_args);
@@ -170,6 +233,11 @@ void ir_func_append_args(IrModule *m, IrOp *func, uint32_t n, const IrType *cons
 }
 
 void ir_func_remove_arg(IrModule *m, IrOp *func, uint32_t arg) {
+    if (func->edit) {
+        ir_block_remove_arg(ir_func_body(func), arg);
+        edit_remove(func->edit, arg);
+        return;
+    }
     const IrType *type = ir_func_type(func);
     BUG_IF(arg >= type->num_inputs, "function argument %u of %u", arg, type->num_inputs);
     const IrAttr **dicts = get_arg_dicts(m, func, type->num_inputs);
@@ -184,6 +252,11 @@ void ir_func_remove_arg(IrModule *m, IrOp *func, uint32_t arg) {
 }
 
 IrValue *ir_func_insert_arg(IrModule *m, IrOp *func, uint32_t at, const IrType *arg_type) {
+    if (func->edit) {
+        IrValue *arg = ir_block_insert_arg(m, ir_func_body(func), at, arg_type);
+        edit_insert(func->edit, at);
+        return arg;
+    }
     const IrType *type = ir_func_type(func);
     uint32_t n = type->num_inputs;
     BUG_IF(at > n || !ir_func_body(func), "function argument %u of %u", at, n);

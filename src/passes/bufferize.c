@@ -602,7 +602,7 @@ static Status bufferize_function(Bufferizer *bz, const BufSignature *sig) {
     make_arguments(bz, &num_new);
     Status status = rewrite_body(bz);
     if (status == STATUS_OK) {
-        for (uint32_t i = 0; i < sig->num_args; i++) ir_block_remove_arg(bz->body, 0);
+        ir_block_remove_first_args(bz->body, sig->num_args);
         BUG_IF(bz->body->num_args != num_new, "arguments went astray");
         ir_func_update_type(m, func);
     }

@@ -105,7 +105,11 @@ static bool merge_once(IrModule *m) {
         ir_op_erase(m, entries[i].func);
     }
     array_sort(r.items, r.count, sizeof *r.items, by_name);
-    if (r.count) ir_walk(m->op, rename_symbols, &r);
+    if (r.count) {
+        ir_funcs_edit_begin(m);
+        ir_walk(m->op, rename_symbols, &r);
+        ir_funcs_edit_end(m);
+    }
     for (size_t i = 0; i < count; i++) free(entries[i].text);
     free(entries);
     free(r.items);

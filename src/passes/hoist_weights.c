@@ -177,13 +177,14 @@ static const IrAttr *source_of(IrModule *m, const IrOp *entry, const IrValue *ar
     return ir_attr_dict(m, n, entries);
 }
 
-// The entry's argument that holds init(sources), made if there is none yet.
+// The entry's argument that holds init(sources), made if there is none yet. Those before `first`
+// are older than init.
 static IrValue *entry_arg(Hoist *h, IrOp *entry, const IrOp *init, const IrAttr *sources,
-                          const IrType *type) {
+                          const IrType *type, uint32_t first) {
     IrModule *m = h->m;
     const IrAttr *symbol = ir_attr_symbol(m, ir_symbol_name(init));
     IrBlock *body = ir_func_body(entry);
-    for (uint32_t i = 0; i < body->num_args; i++)
+    for (uint32_t i = first; i < body->num_args; i++)
         if (ir_func_arg_attr(entry, i, "ingot.init") == symbol &&
             (MUTATED(HOIST_SOURCE) || ir_func_arg_attr(entry, i, "ingot.init_args") == sources))
             return body->args[i];
@@ -205,11 +206,13 @@ static Status hoist_root(Hoist *h, IrOp *func, IrValue *root) {
     IrValue *by;
     if (is_public(func)) {
         for (uint32_t i = 0; i < s->num_args; i++) sources[i] = source_of(m, func, s->args[i]);
-        by = entry_arg(h, func, init, ir_attr_array(m, s->num_args, sources), root->type);
+        by = entry_arg(h, func, init, ir_attr_array(m, s->num_args, sources), root->type,
+                       ir_func_body(func)->num_args);
     } else {
         by = ir_func_insert_arg(m, func, ir_func_body(func)->num_args, root->type);
         FOR_EACH_OP(caller, ir_module_body(m)) {
             if (!is_func(caller)) continue;
+            uint32_t first = ir_func_body(caller)->num_args;
             FOR_EACH_OP(call, ir_func_body(caller)) {
                 if (!ir_is_call_of(call, func)) continue;
                 if (!is_public(caller))
@@ -218,8 +221,8 @@ static Status hoist_root(Hoist *h, IrOp *func, IrValue *root) {
                                       ir_symbol_name(func));
                 for (uint32_t i = 0; i < s->num_args; i++)
                     sources[i] = source_of(m, caller, ir_op_operand(call, s->args[i]->number));
-                IrValue *arg =
-                    entry_arg(h, caller, init, ir_attr_array(m, s->num_args, sources), root->type);
+                IrValue *arg = entry_arg(h, caller, init, ir_attr_array(m, s->num_args, sources),
+                                         root->type, first);
                 ir_op_add_operand(m, call, 0, arg);
             }
         }
@@ -276,6 +279,7 @@ Status pass_hoist_weights(IrModule *m, DiagSink *sink) {
     h.is_weight = base_alloc(h.num_values, sizeof(bool));
     mark_args(&h);
     Status status = STATUS_OK;
+    ir_funcs_edit_begin(m);
     IrOp *last = ir_module_body(m)->last; // init functions come after it
     for (IrOp *func = ir_module_body(m)->first; func && status == STATUS_OK; func = func->next) {
         if (is_func(func) && !ir_op_attr(func, "ingot.composite"))
@@ -283,12 +287,15 @@ Status pass_hoist_weights(IrModule *m, DiagSink *sink) {
         if (func == last) break;
     }
     free(h.is_weight);
+    ir_funcs_edit_end(m);
     TRY(status);
     dce_module(m);
+    ir_funcs_edit_begin(m);
     for (int round = 0; round < 2; round++) // layers, then the entries that call them
         FOR_EACH_OP(func, ir_module_body(m))
     if (is_func(func) && is_public(func) == (round == 1) && !ir_op_attr(func, "ingot.kernel") &&
         !ir_op_attr(func, "ingot.composite"))
         drop_unused_weights(m, func);
+    ir_funcs_edit_end(m);
     return STATUS_OK;
 }

@@ -172,14 +172,20 @@ static Status lower_arg(IrModule *m, IrOp *func, uint32_t arg, DiagSink *sink) {
     return STATUS_OK;
 }
 
-Status pass_lower_quant(IrModule *m, DiagSink *sink) {
+static Status lower_args(IrModule *m, DiagSink *sink) {
     TRY(propagate_formats(m, sink));
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!is_func(func)) continue;
         for (uint32_t i = ir_func_body(func)->num_args; i-- > 0;)
             if (ir_func_arg_attr(func, i, "ingot.quant")) TRY(lower_arg(m, func, i, sink));
-        ir_func_update_type(m, func);
     }
-    dce_module(m);
     return STATUS_OK;
+}
+
+Status pass_lower_quant(IrModule *m, DiagSink *sink) {
+    ir_funcs_edit_begin(m);
+    Status status = lower_args(m, sink);
+    ir_funcs_edit_end(m);
+    dce_module(m);
+    return status;
 }

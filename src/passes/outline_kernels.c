@@ -522,9 +522,11 @@ Status pass_outline_kernels(IrModule *m, DiagSink *sink) {
     TRY(outline_functions(m, plain, num_plain, sink));
     dce_module(m);
     if (module_is_text(m)) return STATUS_OK; // results have buffers of their own
-    for (int round = 0; round < 2; round++)  // layers, then the entries that call them
+    ir_funcs_edit_begin(m);
+    for (int round = 0; round < 2; round++) // layers, then the entries that call them
         for (uint32_t i = 0; i < num_plain; i++)
             if ((ir_op_attr(plain[i], "sym_visibility") == NULL) == (round == 1))
                 mark_plain_in_place(m, plain[i]);
+    ir_funcs_edit_end(m);
     return STATUS_OK;
 }

@@ -363,6 +363,7 @@ static void note(IrModule *m, const IrOp *func, const Group *g, bool is_packed, 
 Status pass_pack_projections(IrModule *m, DiagSink *sink) {
     PassConfig config;
     TRY(pass_config_read(m, sink, &config));
+    ir_funcs_edit_begin(m);
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!is_func(func)) continue;
         for (IrOp *op = ir_func_body(func)->first, *next; op; op = next) {
@@ -385,6 +386,7 @@ Status pass_pack_projections(IrModule *m, DiagSink *sink) {
             next = ir_func_body(func)->first; // start over: ops behind `op` are gone
         }
     }
+    ir_funcs_edit_end(m);
     dce_module(m);
     return STATUS_OK;
 }

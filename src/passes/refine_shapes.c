@@ -78,9 +78,12 @@ Status pass_refine_shapes(IrModule *m, DiagSink *sink) {
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (func->kind != IR_FUNC_FUNC || ir_op_attr(func, "sym_visibility")) continue;
         IrBlock *body = ir_func_body(func);
-        for (uint32_t i = 0; body && i < body->num_args; i++)
+        if (!body) continue;
+        ir_func_edit_begin(func);
+        for (uint32_t i = 0; i < body->num_args; i++)
             if (num_dynamic(body->args[i]->type))
                 ir_func_set_arg_attr(m, func, i, "ingot.range", ir_attr_array(m, 2, range));
+        ir_func_edit_end(m, func);
     }
     return STATUS_OK;
 }

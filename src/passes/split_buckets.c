@@ -128,6 +128,7 @@ static IrOp *clone_func(Split *s, IrOp *func) {
     s->from[s->num_funcs] = func;
     s->to[s->num_funcs++] = clone;
     IrBlock *body = ir_func_body(clone);
+    ir_func_edit_begin(clone);
     IrValue *n = ir_func_insert_arg(m, clone, body->num_args, ir_type_index(m));
     fix_dims(s, body, n);
     fix_calls(s, body, n);
@@ -142,7 +143,7 @@ static IrOp *clone_func(Split *s, IrOp *func) {
         ir_value_replace_all(ir_op_result(op, 0), ir_op_operand(op, 0));
         ir_op_erase(m, op);
     }
-    ir_func_update_type(m, clone);
+    ir_func_edit_end(m, clone);
     return clone;
 }
 

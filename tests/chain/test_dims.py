@@ -4,6 +4,7 @@ would give; with a file every number of `dims` is held against it; nothing prete
 import json
 import os
 import re
+import resource
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -101,6 +102,20 @@ def check_what_is_missing_is_named():
     refused(recipe({**good, "layers": 0}), "R0005", 3, "dims.layers")
     refused(recipe(good, weights="Q4_K"), "R0011", 3, "blocks of 256")
     refused(recipe({**good, "hidden": 1 << 20, "head_dim": 16, "vocab": 1 << 24}), "R0005", 3, "elements")
+
+
+def check_the_largest_numbers_hold():
+    """Memory that grew with the square of the layers took more than eight gigabytes here."""
+    sanitized = "sanitize" in json.loads(run_well("version", "--json"))["build_mode"]
+
+    def bounded():
+        if not sanitized:  # which needs the address space
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+    for values in (dims(layers=512), dims(head_dim=1024)):
+        expect_exit(run("compile", recipe(values), "--dry-run", timeout=400, preexec_fn=bounded), 0)
+    refused(recipe(dims(layers=513)), "R0005", 3, "dims.layers", "512")
+    refused(recipe(dims(head_dim=1026)), "R0005", 3, "dims.head_dim", "1024")
 
 
 def check_no_weights_no_artifact():
