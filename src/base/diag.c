@@ -146,7 +146,7 @@ static void render_place(const Diag *diag, StrBuf *out) {
 
 void diag_render(const DiagSink *sink, StrBuf *out) {
     const Diag **order = sorted(sink);
-    size_t shown = 0;
+    size_t shown = 0, begin = out->len;
     for (size_t i = 0; i < sink->num_diags && shown < MAX_SHOWN; i++, shown++) {
         const Diag *diag = order[i];
         render_place(diag, out);
@@ -162,6 +162,7 @@ void diag_render(const DiagSink *sink, StrBuf *out) {
     }
     if (sink->num_diags > shown)
         strbuf_printf(out, "ingot: %zu more not shown\n", sink->num_diags - shown);
+    strbuf_escape_controls(out, begin);
     free(order);
 }
 

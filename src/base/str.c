@@ -97,6 +97,29 @@ void strbuf_put_json_string(StrBuf *buf, const char *bytes, size_t len) {
     strbuf_putc(buf, '"');
 }
 
+// Of the C1 controls too, which UTF-8 writes as 0xC2 and the control.
+void strbuf_escape_controls(StrBuf *buf, size_t from) {
+    StrBuf out = {0};
+    bool any = false;
+    for (size_t i = from; i < buf->len; i++) {
+        unsigned char c = (unsigned char)buf->data[i];
+        unsigned char next = i + 1 < buf->len ? (unsigned char)buf->data[i + 1] : 0;
+        bool is_c1 = c == 0xC2 && next >= 0x80 && next < 0xA0;
+        if (is_c1 || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F) {
+            strbuf_printf(&out, "\\u00%02x", is_c1 ? next : c);
+            i += is_c1;
+            any = true;
+        } else {
+            strbuf_putc(&out, (char)c);
+        }
+    }
+    if (any) {
+        buf->len = from;
+        strbuf_append(buf, out.data, out.len);
+    }
+    strbuf_deinit(&out);
+}
+
 char *strbuf_take(StrBuf *buf) {
     reserve(buf, 0);
     buf->data[buf->len] = '\0';

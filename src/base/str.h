@@ -22,6 +22,9 @@ void strbuf_printf(StrBuf *buf, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void strbuf_vprintf(StrBuf *buf, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
 // Appends a JSON string literal (quotes included) of the given bytes; invalid UTF-8 becomes U+FFFD.
 void strbuf_put_json_string(StrBuf *buf, const char *bytes, size_t len);
+// Makes control characters from `from` on harmless for a terminal: all but tab and new line become
+// \u00XX, as in a JSON string.
+void strbuf_escape_controls(StrBuf *buf, size_t from);
 // Hands the text to the caller, who frees it with free(); the buffer is empty afterwards.
 char *strbuf_take(StrBuf *buf) MUST_USE;
 

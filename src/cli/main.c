@@ -117,7 +117,9 @@ Status make_temp_folder(Cli *cli, const char *name, char out_path[TEMP_FOLDER_CH
     return STATUS_IO;
 }
 
+// Documents quote what files say: names, paths, text.
 void put_document(StrBuf *text) {
+    strbuf_escape_controls(text, 0);
     output_write(text->data, text->len);
     strbuf_deinit(text);
 }

@@ -18,11 +18,20 @@ static const Unit units[] = {
     {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
 };
 
+// Of a number in YAML: 1e-5, 2.5E+3. A letter alone is a unit.
+static size_t exponent_len(const char *at) {
+    if (*at != 'e' && *at != 'E') return 0;
+    size_t sign = at[1] == '+' || at[1] == '-';
+    size_t digits = strspn(at + 1 + sign, "0123456789");
+    return digits ? 1 + sign + digits : 0;
+}
+
 Status recipe_read_size(const DocNode *node, const char *what, DiagSink *sink, int64_t *out_bytes) {
     TRY(doc_want_kind(node, what, DOC_SCALAR, sink));
     const char *at = node->text;
     size_t digits = strspn(at, "0123456789"), len = digits;
     if (at[len] == '.') len += 1 + strspn(at + len + 1, "0123456789");
+    if (digits) len += exponent_len(at + len);
     if (!digits || digits > 18 || at[len - 1] == '.' || strlen(at) != node->text_len) {
         Status status = diag_error(sink, DIAG_R0004, node->span,
                                    "%s must be a number, or a number with a unit, not %.40s", what,

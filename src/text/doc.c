@@ -36,11 +36,27 @@ static DiagSpan event_span(const Builder *b) {
     return span_of(b, b->event.start_mark, b->event.end_mark);
 }
 
+// Bytes that are no text are refused with their offset alone.
+static yaml_mark_t mark_at(const Builder *b, size_t offset) {
+    yaml_mark_t mark = {.index = offset};
+    for (size_t i = 0; i < offset; i++) {
+        unsigned char c = (unsigned char)b->source[i];
+        if (c == '\n') {
+            mark.line++;
+            mark.column = 0;
+        } else if (c < 0x80 || c >= 0xC0) { // the first byte of a character
+            mark.column++;
+        }
+    }
+    return mark;
+}
+
 static Status next_event(Builder *b) {
     yaml_event_delete(&b->event);
     if (yaml_parser_parse(&b->parser, &b->event)) return STATUS_OK;
     memset(&b->event, 0, sizeof b->event);
     yaml_mark_t mark = b->parser.problem_mark;
+    if (b->parser.error == YAML_READER_ERROR) mark = mark_at(b, b->parser.problem_offset);
     const char *problem = b->parser.problem ? b->parser.problem : "not readable";
     if (b->parser.context)
         return diag_error(b->sink, DIAG_R0001, span_of(b, mark, mark), "%s, %s", b->parser.context,

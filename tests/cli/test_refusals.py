@@ -259,6 +259,36 @@ def check_a_recipe_of_another_kind_is_named():
         expect(b"error[R0014]" in done.stderr and what in done.stderr, done.stderr)
 
 
+NUMBERS = ("dims: {architecture: llama, layers: 1, hidden: 64, heads: 2, ffn: 64, vocab: 64, norm_eps: 1e-5}\n")
+
+
+def check_control_characters_of_files_are_shown():
+    """A name in a recipe must not reach the terminal as an escape sequence."""
+    for name, shown in (("a\\x1b[31mb", b"a\\u001b[31mb"), ("a\\x9b31mb", b"a\\u009b31mb")):
+        recipe = write(kept("esc.yaml"), TINY_RECIPE.replace("as_stored", "Q8_0").replace(
+            "model_name: tiny", f'model_name: "{name}"') + NUMBERS)
+        report = run_well("compile", recipe, "--dry-run")
+        done = run("compile", recipe)
+        for text in (report, done.stderr):
+            expect(b"\x1b" not in text and b"\xc2\x9b" not in text, text)
+        expect(shown in report, report)
+
+
+def check_a_number_with_an_exponent_has_no_unit():
+    for size, exit_code in (("1e-5", 4), ("1E+1", 0), ("2.5e0", 0), ("1e", 3), ("1e-", 3)):
+        recipe = write(kept("exp.yaml"), TINY_RECIPE.replace("as_stored", "Q8_0") + NUMBERS +
+                       f"max_memory_gb: {size}\n")
+        expect_exit(run("compile", recipe, "--dry-run"), exit_code)
+
+
+def check_bytes_that_are_no_text_have_their_place():
+    for text, place in ((b"version: 1\nmodel_name: x\nmodel: \"\xff.gguf\"", b":3:9:"),
+                        (b"version: 1\n# \xc3\xa4 \xff\n", b":2:5:")):
+        done = run("compile", write(kept("bytes.yaml"), text), "--dry-run")
+        expect_exit(done, 3)
+        expect(b"bytes.yaml" + place + b" error[R0001]" in done.stderr, done.stderr)
+
+
 def check_codes_may_be_typed_in_small_letters():
     expect(run_well("explain", "x0009") == run_well("explain", "X0009"), "the same page")
     done = run("explain", "x009")
