@@ -125,7 +125,7 @@ static IrValue *mask_tensor(Version *v, IrOp *reader, IrValue *tensor, const Mas
 // What a combining op may take in without changing the other operand; NULL: nothing known.
 static IrValue *build_neutral(Builder *b, IrOpKind kind, const IrType *type) {
     uint32_t bits = ir_type_bits(type);
-    int64_t least = -(int64_t)((uint64_t)1 << (bits - 1));
+    int64_t least = (int64_t)(UINT64_MAX << (bits - 1));
     switch (kind) {
     case IR_ARITH_ADDF: return build_float(b, -0.0, type);
     case IR_ARITH_MULF: return build_float(b, 1.0, type);
