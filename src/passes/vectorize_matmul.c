@@ -98,7 +98,7 @@ static IrOp *code_extension(const IrOp *product) {
 }
 
 static Status read_codes(Matmul *mm) {
-    const IrType *codes = mm->codes->type; // [NT, KB, Q, 16, 4]
+    const IrType *codes = ir_op_operand(mm->product, 1)->type; // [NT, KB, Q, 16, 4]
     IrOp *extension = code_extension(mm->product);
     if (!extension || codes->rank != 5 || codes->shape[3] != TILE || codes->shape[4] != 4)
         return vec_refuse(mm->v, "weights of this layout");
@@ -192,7 +192,7 @@ static Status read_kernel(Matmul *mm) {
     if (mm->num_rows > mm->rows || mm->num_rows * mm->v->s.col_tile > MAX_SUMS)
         return vec_refuse(mm->v, "a result of this shape");
     if (mm->form != FORM_FLOAT) return read_codes(mm);
-    mm->blocks = mm->codes->type->shape[1];
+    mm->blocks = ir_op_operand(mm->product, 1)->type->shape[1];
     return STATUS_OK;
 }
 
@@ -305,6 +305,48 @@ static IrValue *load_x4(Matmul *mm, IrValue *row, IrValue *block, int64_t j) {
     return cast_vector(v, vec_splat(v, scalar), int_vector(v, v->s.lanes * 4, 8));
 }
 
+// Joins the last dimensions so that `rank` are left: codes [NT, KB, Q, 16, 4] -> [NT, KB, Q, 64],
+// results [M, NT, 16] -> [M, N].
+static IrValue *join_last_dims(Vectorizer *v, IrValue *memref, uint32_t rank) {
+    const IrType *t = memref->type;
+    int64_t shape[8];
+    const IrAttr *dims[8], *groups[8];
+    if (t->rank <= rank) return memref;
+    for (uint32_t i = 0; i < t->rank; i++) dims[i] = ir_attr_i64(v->m, i);
+    for (uint32_t i = 0; i < rank; i++) {
+        bool is_last = i + 1 == rank;
+        shape[i] = t->shape[i];
+        for (uint32_t j = i + 1; is_last && j < t->rank; j++) shape[i] *= t->shape[j];
+        groups[i] = ir_attr_array(v->m, is_last ? t->rank - i : 1, &dims[i]);
+    }
+    const IrType *type = ir_type_memref(v->m, rank, shape, t->elem);
+    IrNamedAttr attr = {"reassociation", ir_attr_array(v->m, rank, groups)};
+    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_COLLAPSE_SHAPE,
+                                                         .num_operands = 1,
+                                                         .operands = &memref,
+                                                         .num_results = 1,
+                                                         .result_types = &type,
+                                                         .num_attrs = 1,
+                                                         .attrs = &attr}),
+                        0);
+}
+
+// An argument in the shape of the operand that it is behind reshapes: dimensions of one element are
+// not in an argument.
+static IrValue *in_operand_shape(Vectorizer *v, IrValue *operand) {
+    IrValue *root = vec_root(operand);
+    const IrType *t = operand->type;
+    if (root->type->kind != IR_TYPE_MEMREF || t->kind != IR_TYPE_MEMREF || t->rank > 8 ||
+        (root->type->rank == t->rank &&
+         memcmp(root->type->shape, t->shape, t->rank * sizeof *t->shape) == 0))
+        return root;
+    const IrAttr *dims[8];
+    for (uint32_t i = 0; i < t->rank; i++) dims[i] = ir_attr_i64(v->m, i);
+    const IrAttr *group = ir_attr_array(v->m, t->rank, dims);
+    IrValue *line = join_last_dims(v, root, 1);
+    return vec_expand_shape(v, line, ir_type_memref(v->m, t->rank, t->shape, t->elem), &group);
+}
+
 static IrValue *load_codes(Matmul *mm, IrValue *block, int64_t group) {
     Vectorizer *v = mm->v;
     IrValue *indices[] = {mm->tile, block, build_index(&v->b, group),
@@ -341,7 +383,7 @@ static void scale_block(Matmul *mm, IrValue *block, IrValue **dots, IrValue **su
     uint32_t num_ins = scale->segments[0];
     IrValue *shared[MAX_OPERANDS] = {0};
     for (uint32_t i = 1; i < num_ins; i++) {
-        IrValue *arg = vec_root(ir_op_operand(scale, i));
+        IrValue *arg = in_operand_shape(v, ir_op_operand(scale, i));
         if (arg->type->rank == 3) shared[i] = load_weight_vector(mm, arg, block);
     }
     for (int64_t r = 0; r < mm->num_rows; r++) {
@@ -353,7 +395,7 @@ static void scale_block(Matmul *mm, IrValue *block, IrValue **dots, IrValue **su
         ir_value_map_set(&map, zero_is_in && zero_add ? &zero_add->results[0] : body->args[0],
                          dots[r]);
         for (uint32_t i = 1; i < num_ins; i++) {
-            IrValue *arg = vec_root(ir_op_operand(scale, i));
+            IrValue *arg = in_operand_shape(v, ir_op_operand(scale, i));
             if (zero_is_in && zero_add && ir_op_operand(zero_add, 1) == body->args[i]) continue;
             IrValue *indices[] = {mm->row[r], block};
             IrValue *value = shared[i] ? shared[i] : vec_splat(v, load_scalar(mm, arg, 2, indices));
@@ -371,7 +413,7 @@ static IrValue *zero_point_arg(const Matmul *mm) {
     FOR_EACH_OP(op, body)
     if (op->kind == IR_ARITH_ADDI && ir_op_operand(op, 0) == body->args[0] &&
         !ir_op_operand(op, 1)->def_op)
-        return vec_root(ir_op_operand(mm->scale, ir_op_operand(op, 1)->number));
+        return in_operand_shape(mm->v, ir_op_operand(mm->scale, ir_op_operand(op, 1)->number));
     return NULL;
 }
 
@@ -438,7 +480,8 @@ static void block_weights(Matmul *mm, IrValue *block, IrValue **sums) {
     Vectorizer *v = mm->v;
     IrValue *shared[MAX_OPERANDS] = {0};
     for (uint32_t i = 2; i < mm->product->segments[0]; i++)
-        shared[i] = load_weight_vector(mm, vec_root(ir_op_operand(mm->product, i)), block);
+        shared[i] =
+            load_weight_vector(mm, in_operand_shape(v, ir_op_operand(mm->product, i)), block);
     int64_t halves = mm->is_nibble ? 2 : 1, bits = mm->is_nibble ? 4 : 8;
     for (int64_t half = 0; half < halves; half++)
         for (int64_t q = 0; q < mm->num_groups; q++) {
@@ -510,32 +553,6 @@ static bool product_offset(const Matmul *mm, IrValue *operand, int64_t *out_colu
         operand = ir_op_operand(op, 0);
     }
     return *out_columns % TILE == 0;
-}
-
-// Joins the last dimensions so that `rank` are left: codes [NT, KB, Q, 16, 4] -> [NT, KB, Q, 64],
-// results [M, NT, 16] -> [M, N].
-static IrValue *join_last_dims(Vectorizer *v, IrValue *memref, uint32_t rank) {
-    const IrType *t = memref->type;
-    int64_t shape[8];
-    const IrAttr *dims[8], *groups[8];
-    if (t->rank <= rank) return memref;
-    for (uint32_t i = 0; i < t->rank; i++) dims[i] = ir_attr_i64(v->m, i);
-    for (uint32_t i = 0; i < rank; i++) {
-        bool is_last = i + 1 == rank;
-        shape[i] = t->shape[i];
-        for (uint32_t j = i + 1; is_last && j < t->rank; j++) shape[i] *= t->shape[j];
-        groups[i] = ir_attr_array(v->m, is_last ? t->rank - i : 1, &dims[i]);
-    }
-    const IrType *type = ir_type_memref(v->m, rank, shape, t->elem);
-    IrNamedAttr attr = {"reassociation", ir_attr_array(v->m, rank, groups)};
-    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_COLLAPSE_SHAPE,
-                                                         .num_operands = 1,
-                                                         .operands = &memref,
-                                                         .num_results = 1,
-                                                         .result_types = &type,
-                                                         .num_attrs = 1,
-                                                         .attrs = &attr}),
-                        0);
 }
 
 // All of an argument, which may have any shape, as [rows, N]; NULL if it has no such form.
@@ -708,6 +725,7 @@ Status vectorize_matmul(Vectorizer *v) {
     IrBlock *body = ir_func_body(v->kernel);
     IrOp *last_old = body->last;
     v->b = build_at_end(v->m, body, v->kernel->loc);
+    mm.codes = in_operand_shape(v, ir_op_operand(mm.product, 1));
     if (mm.form != FORM_FLOAT) mm.codes_flat = join_last_dims(v, mm.codes, 4);
     mm.out_flat = as_matrix(v, mm.out, mm.rows);
     mm.x_flat = as_matrix(v, mm.x, mm.rows);
