@@ -79,7 +79,8 @@ Status disable_in_pipeline(Cli *cli, const IrModule *m, const PassPipeline *pipe
     TRY(pass_disable_parse(names, &cli->sink, &disabled));
     *out_pipeline = *pipeline;
     if (!disabled) return STATUS_OK;
-    TRY(pass_disable_check(pass_facts(m), pipeline->ids, pipeline->num_ids, disabled, &cli->sink));
+    TRY(pass_disable_check(pass_facts(m), pipeline->ids, pipeline->num_ids, disabled, false,
+                           &cli->sink));
     out_pipeline->ids = out_ids;
     out_pipeline->num_ids = 0;
     for (size_t i = 0; i < pipeline->num_ids; i++)

@@ -390,7 +390,8 @@ static Status measure_all_passes(Compilation *c, const Target *target) {
     c->report->disabled = c->options->disabled;
     for (PassId id = pass_next(c->pipeline.m); id < NUM_PASSES; id = (PassId)(id + 1))
         ids[num++] = id;
-    TRY(pass_disable_check(pass_facts(c->pipeline.m), ids, num, c->pipeline.disabled, c->sink));
+    TRY(pass_disable_check(pass_facts(c->pipeline.m), ids, num, c->pipeline.disabled,
+                           has_backend(c) && !is_outline(c), c->sink));
     Pipeline all = {.m = ir_module_clone(c->pipeline.m)};
     Explain explain;
     explain_init(&explain, target);

@@ -62,6 +62,18 @@ static void predict_entry(const Predictor *p, const IrOp *entry, uint32_t num_ba
             out->all_ns[at] += num_barriers * p->target->numbers[TARGET_BARRIER_NS];
 }
 
+// The function of an entry. Versions of one name follow each other in the module as in the plan.
+static const IrOp *entry_function(IrModule *m, const PlanBuild *build, uint64_t e) {
+    const PlanEntry *entry = &build->tables.entries[e];
+    if (entry->bucket_tokens > 0) return ir_symbol_find(m, build->strings.data + entry->name);
+    FOR_EACH_OP(op, ir_module_body(m)) {
+        bool is_entry =
+            op->kind == IR_FUNC_FUNC && ir_func_body(op) && !ir_op_attr(op, "sym_visibility");
+        if (is_entry && e-- == 0) return op;
+    }
+    return NULL;
+}
+
 void predict_module(IrModule *m, const Target *target, const PassConfig *config,
                     const PlanBuild *build, Arena *arena, Prediction *out) {
     const PlanTables *plan = &build->tables;
@@ -90,7 +102,7 @@ void predict_module(IrModule *m, const Target *target, const PassConfig *config,
         uint32_t barriers = 0;
         for (uint32_t s = 0; s < entry->num_steps; s++)
             barriers += plan->steps[entry->first_step + s].needs_barrier;
-        const IrOp *func = ir_symbol_find(m, build->strings.data + entry->name);
+        const IrOp *func = entry_function(m, build, e);
         if (func) predict_entry(&p, func, barriers, into);
     }
     for (int at = 0; at < NUM_PREDICT_POSITIONS; at++) kernel_uses_deinit(&p.uses[at]);

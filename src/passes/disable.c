@@ -25,26 +25,35 @@ Status pass_disable_parse(const char *text, DiagSink *sink, uint64_t *out_disabl
     return STATUS_OK;
 }
 
+// reader: what needs the missing facts.
+static Status refuse_missing(const PassId *ids, size_t num, uint64_t disabled, uint32_t missing,
+                             const char *reader, DiagSink *sink) {
+    for (size_t k = 0; k < num; k++) {
+        const PassInfo *off = pass_info(ids[k]);
+        uint32_t lost = missing & off->establishes;
+        if (!(disabled >> ids[k] & 1) || !lost) continue;
+        PassFact fact = 0;
+        while (!(lost >> fact & 1)) fact++;
+        Status status =
+            diag_error(sink, DIAG_P0062, (DiagSpan){0},
+                       "without pass %s %s is impossible: it needs the module to be %s", off->name,
+                       reader, pass_fact_name(fact));
+        diag_evidence(sink, "%s: %s", off->name, off->doc);
+        return status;
+    }
+    return STATUS_OK;
+}
+
 Status pass_disable_check(uint32_t facts, const PassId *ids, size_t num_ids, uint64_t disabled,
-                          DiagSink *sink) {
+                          bool makes_code, DiagSink *sink) {
     for (size_t i = 0; i < num_ids; i++) {
         const PassInfo *info = pass_info(ids[i]);
         if (disabled >> ids[i] & 1) continue;
         uint32_t missing = info->needs & ~facts;
-        for (size_t k = 0; k < i && missing; k++) {
-            const PassInfo *off = pass_info(ids[k]);
-            uint32_t lost = missing & off->establishes;
-            if (!(disabled >> ids[k] & 1) || !lost) continue;
-            PassFact fact = 0;
-            while (!(lost >> fact & 1)) fact++;
-            Status status = diag_error(sink, DIAG_P0062, (DiagSpan){0},
-                                       "without pass %s pass %s is impossible: it needs the module "
-                                       "to be %s",
-                                       off->name, info->name, pass_fact_name(fact));
-            diag_evidence(sink, "%s: %s", off->name, off->doc);
-            return status;
-        }
+        const char *reader = arena_printf(&sink->arena, "pass %s", info->name);
+        TRY(refuse_missing(ids, i, disabled, missing, reader, sink));
         facts = (facts & ~info->destroys) | info->establishes;
     }
-    return STATUS_OK;
+    uint32_t wanted = makes_code ? UINT32_C(1) << FACT_LOWERED : 0;
+    return refuse_missing(ids, num_ids, disabled, wanted & ~facts, "machine code", sink);
 }

@@ -130,6 +130,41 @@ static bool is_copy(const IrOp *op) {
     return op->kind != IR_LINALG_GENERIC || ir_op_block(op, 0)->first->kind == IR_LINALG_YIELD;
 }
 
+// Each element as it is, or a constant, by where it lies: what makes padding invisible, or the
+// tokens behind the present one. For a rule it is not there.
+static bool is_mask(const IrOp *op) {
+    if (op->kind != IR_LINALG_GENERIC || op->segments[0] != 1 || has_reduction(op)) return false;
+    const IrBlock *body = ir_op_block(op, 0);
+    const IrOp *choice = ir_op_operand(body->last, 0)->def_op;
+    if (!choice || choice->kind != IR_ARITH_SELECT) return false;
+    const IrValue *yes = ir_op_operand(choice, 1), *no = ir_op_operand(choice, 2);
+    if ((yes == body->args[0]) == (no == body->args[0])) return false;
+    FOR_EACH_OP(inner, body) {
+        bool is_of_places = inner->kind == IR_LINALG_INDEX || inner->kind == IR_ARITH_CMPI ||
+                            inner->kind == IR_ARITH_ANDI || inner->kind == IR_ARITH_CONSTANT ||
+                            inner->kind == IR_AFFINE_APPLY;
+        if (inner != choice && inner != body->last && !is_of_places) return false;
+    }
+    return true;
+}
+
+// The op that made a value, masks left out.
+static const IrOp *unmasked_maker(const IrValue *value) {
+    const IrOp *op = fusion_maker(value);
+    while (op && is_mask(op)) op = fusion_maker(ir_op_operand(op, 0));
+    return op;
+}
+
+// Who reads a value, masks left out: of several the first.
+static const IrOp *unmasked_reader(const IrOp *op) {
+    while (is_mask(op) && op->results[0].first_use) {
+        const IrOp *reader = op->results[0].first_use->owner;
+        if (!is_structured(reader)) return op;
+        op = reader;
+    }
+    return op;
+}
+
 // The x of exp(x - m), where m is one number for a row of x: a softmax begins so. NULL: op is no
 // such exponential.
 static const IrValue *exponent_of(IrModule *m, const IrOp *op) {
@@ -196,7 +231,7 @@ static bool reads_in_place(IrModule *m, const IrOp *consumer) {
 // The rest of a softmax over a product: the sum of its exponentials, and the division by it.
 static bool ends_softmax(IrModule *m, const IrOp *producer, const IrOp *consumer) {
     const IrValue *x = exponent_of(m, producer);
-    const IrOp *maker = x ? fusion_maker(x) : NULL;
+    const IrOp *maker = x ? unmasked_maker(x) : NULL;
     return maker && is_product(maker) &&
            (has_reduction(consumer) || body_has(consumer, IR_ARITH_DIVF));
 }
@@ -206,7 +241,7 @@ static bool is_whole_softmax(IrModule *m, const IrOp *op) {
     if (op->kind == IR_LINALG_SOFTMAX) return true;
     if (!is_elementwise(op) || !body_has(op, IR_ARITH_DIVF)) return false;
     for (uint32_t i = 0; i < op->segments[0]; i++) {
-        const IrOp *maker = fusion_maker(ir_op_operand(op, i));
+        const IrOp *maker = unmasked_maker(ir_op_operand(op, i));
         if (maker && exponent_of(m, maker)) return true;
     }
     return false;
@@ -224,7 +259,7 @@ const IrOp *fusion_scores_of(const IrOp *softmax) {
     return NULL;
 }
 
-FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *consumer) {
+static FusionPattern pattern_of(IrModule *m, const IrOp *producer, const IrOp *consumer) {
     if (ir_op_attr(producer, "ingot.composite") || ir_op_attr(consumer, "ingot.composite"))
         return NUM_FUSION_PATTERNS;
     if (is_product(producer)) {
@@ -241,6 +276,17 @@ FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *c
     if (ends_softmax(m, producer, consumer)) return FUSION_MATMUL_SOFTMAX;
     bool are_elementwise = is_elementwise(producer) && is_elementwise(consumer);
     return are_elementwise ? FUSION_ELEMENTWISE : NUM_FUSION_PATTERNS;
+}
+
+FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *consumer) {
+    const IrOp *made = is_mask(producer) ? unmasked_maker(&producer->results[0]) : producer;
+    const IrOp *read = unmasked_reader(consumer);
+    if (made && (made != producer || read != consumer)) {
+        FusionPattern whole = pattern_of(m, made, read);
+        bool is_about_masks = whole == FUSION_MATMUL_SOFTMAX || whole == FUSION_ATTN_SOFTMAX;
+        if (is_about_masks) return whole;
+    }
+    return pattern_of(m, producer, consumer);
 }
 
 bool fusion_forbids(IrModule *m, const IrOp *producer, const IrOp *consumer) {

@@ -438,7 +438,8 @@ static const char *slice_fault(const Prover *p, bool is_insert, Size whole, Size
                    ? NULL
                    : "the largest size reaches beyond the tensor it is cut out of";
     }
-    if (offset == IR_DYNAMIC || stride == IR_DYNAMIC) return NULL; // as for the size of the call
+    if (stride == IR_DYNAMIC) return "its stride is known at run time only";
+    if (offset == IR_DYNAMIC) return NULL; // split-buckets bounds it by the size of the call
     return !__builtin_mul_overflow(part.number - 1, stride, &last) &&
                    !__builtin_add_overflow(last, offset, &last) && last < min_of(p->s, whole)
                ? NULL

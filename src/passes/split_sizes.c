@@ -323,6 +323,11 @@ static void apply_guard(Version *v, const Guard *guard) {
         mask_reduction(v, op, &guard->reduced);
 }
 
+static bool op_is_slice(const IrOp *op) {
+    return op->kind == IR_TENSOR_EXTRACT_SLICE || op->kind == IR_TENSOR_INSERT_SLICE ||
+           op->kind == IR_TENSOR_PARALLEL_INSERT_SLICE;
+}
+
 // ---- indices between the valid elements and the bucket's end
 
 // Is it a loop over the same size?
@@ -335,9 +340,46 @@ static bool stays_valid(Version *v, const IrOp *op, const IrValue *index, int32_
     return sizes_of_loop(v->m, &v->sizes, around, loop).name == name;
 }
 
-// Padding is no element of the call: an index that reaches it is refused like one beyond.
+// Padding is no element of the call: what reaches it is refused like what reaches beyond.
+static void assert_below(Version *v, Builder *b, IrValue *index, int32_t name, const char *what,
+                         uint32_t dim) {
+    IrValue *ok = build_cmpi(b, "slt", index, count_of(v, name));
+    const char *text = arena_printf(&v->m->arena, "%s dimension %u is below its size %s", what, dim,
+                                    v->ranges->of[name].name);
+    IrNamedAttr msg = {ir_intern(v->m, "msg"), ir_attr_string(v->m, text)};
+    build_op_full(b, &(IrOpSpec){.kind = IR_CF_ASSERT,
+                                 .num_operands = 1,
+                                 .operands = &ok,
+                                 .num_attrs = 1,
+                                 .attrs = &msg});
+}
+
+// Offsets that are known at run time only; refine-shapes has looked at the others. A slice that is
+// beyond the bucket too is found by its own check.
+static void bound_slice(Version *v, IrOp *op) {
+    bool is_insert = op->kind != IR_TENSOR_EXTRACT_SLICE;
+    const IrValue *whole = ir_op_operand(op, is_insert ? 1 : 0);
+    const IrAttr *offsets = ir_op_attr(op, "static_offsets");
+    const IrAttr *sizes = ir_op_attr(op, "static_sizes");
+    const IrAttr *strides = ir_op_attr(op, "static_strides");
+    uint32_t next = ir_op_segment_start(op, 1);
+    for (uint32_t d = 0; d < whole->type->rank; d++) {
+        if (offsets->values[d] != IR_DYNAMIC) continue;
+        IrValue *offset = ir_op_operand(op, next++);
+        int32_t name = sizes_of_dim(&v->sizes, whole, d).name;
+        int64_t size = sizes->values[d], stride = strides->values[d];
+        if (name < 0 || size < 1) continue;
+        Builder b = build_before(v->m, op);
+        int64_t span = (size - 1) * MAX(stride, 0);
+        assert_below(v, &b, span ? build_add_index(&b, offset, span) : offset, name,
+                     "the end of the slice along", d);
+    }
+}
+
 static void bound_indices(IrOp *op, void *ctx) {
     Version *v = ctx;
+    if (op->kind == IR_TENSOR_EXTRACT_SLICE || op->kind == IR_TENSOR_INSERT_SLICE)
+        bound_slice(v, op);
     uint32_t at = op->kind == IR_TENSOR_INSERT;
     if (!at && op->kind != IR_TENSOR_EXTRACT) return;
     const IrValue *tensor = ir_op_operand(op, at);
@@ -346,15 +388,7 @@ static void bound_indices(IrOp *op, void *ctx) {
         IrValue *index = ir_op_operand(op, at + 1 + d);
         if (name < 0 || stays_valid(v, op, index, name)) continue;
         Builder b = build_before(v->m, op);
-        IrValue *ok = build_cmpi(&b, "ult", index, count_of(v, name));
-        const char *text = arena_printf(&v->m->arena, "index of dimension %u is below its size %s",
-                                        d, v->ranges->of[name].name);
-        IrNamedAttr msg = {ir_intern(v->m, "msg"), ir_attr_string(v->m, text)};
-        build_op_full(&b, &(IrOpSpec){.kind = IR_CF_ASSERT,
-                                      .num_operands = 1,
-                                      .operands = &ok,
-                                      .num_attrs = 1,
-                                      .attrs = &msg});
+        assert_below(v, &b, index, name, "the index along", d);
     }
 }
 
@@ -414,9 +448,7 @@ static void fix_operands(Version *v, IrBlock *block) {
     FOR_EACH_OP(op, block) {
         for (uint32_t r = 0; r < op->num_regions; r++)
             FOR_EACH_BLOCK(inner, &op->regions[r]) fix_operands(v, inner);
-        bool is_slice = op->kind == IR_TENSOR_EXTRACT_SLICE || op->kind == IR_TENSOR_INSERT_SLICE ||
-                        op->kind == IR_TENSOR_PARALLEL_INSERT_SLICE;
-        if (is_slice) fix_slice(v, op);
+        if (op_is_slice(op)) fix_slice(v, op);
         if (op->kind == IR_TENSOR_EMPTY)
             while (op->num_operands > 0) ir_op_remove_operand(op, 0);
         if (op->kind == IR_TENSOR_EXPAND_SHAPE && is_unknown(op->results[0].type))

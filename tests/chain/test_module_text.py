@@ -275,6 +275,34 @@ def check_calls_that_do_not_fit():
             expect(not os.path.exists(os.path.join(folder, "a.npy")), "something was written")
 
 
+PRODUCT = """// bound: %(k)d terms, magnitude 1.0
+func.func @main(%%x: tensor<%(m)dx%(k)dxf32>, %%w: tensor<%(w)sxf32>) -> tensor<%(m)dx%(n)dxf32> {
+  %%z = arith.constant 0.0 : f32
+  %%e = tensor.empty() : tensor<%(m)dx%(n)dxf32>
+  %%f = linalg.fill ins(%%z : f32) outs(%%e : tensor<%(m)dx%(n)dxf32>) -> tensor<%(m)dx%(n)dxf32>
+  %%y = linalg.matmul indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (%(order)s)>,
+    affine_map<(i, j, k) -> (i, j)>] ins(%%x, %%w : tensor<%(m)dx%(k)dxf32>, tensor<%(w)sxf32>)
+    outs(%%f : tensor<%(m)dx%(n)dxf32>) -> tensor<%(m)dx%(n)dxf32>
+  return %%y : tensor<%(m)dx%(n)dxf32>
+}
+"""
+
+
+def check_products_of_few_columns():
+    """A weight that is one tile, or part of one, has a dimension of one element, which is left out of its shape."""
+    with scratch() as folder:
+        path, count_ = os.path.join(folder, "m.mlir"), 0
+        for m in (1, 7):
+            for n in (1, 7, 16, 17):
+                for k in (1, 12):
+                    for order, w in (("j, k", f"{n}x{k}"), ("k, j", f"{k}x{n}")):
+                        with open(path, "w", encoding="utf-8") as out:
+                            out.write(PRODUCT % {"m": m, "n": n, "k": k, "w": w, "order": order})
+                        run_module(path)
+                        count_ += 1
+        return f"{count_} shapes"
+
+
 ANY_ARGUMENT = """func.func @main(%a: tensor<?x2xf32>, %m: memref<?xf32>, %v: vector<3xi32>, %k: i64)
     -> (tensor<?x2xf32>, vector<3xi32>, i64) {
   %c0 = arith.constant 0 : index

@@ -242,6 +242,46 @@ def check_calls():
                         expect(want in done.stderr.decode(), f"'{want}' is not in: {done.stderr.decode()}")
 
 
+SLICES = """func.func @main(%x: tensor<?x4xf32> {ingot.dims = ["n", ""]}, %y: tensor<2x4xf32>, %k: tensor<1xi64>)
+    -> (tensor<?x4xf32>, tensor<2x4xf32>) attributes {ingot.ranges = {n = {min = 2, max = 21, step = 8}}} {
+  %c0 = arith.constant 0 : index
+  %i0 = tensor.extract %k[%c0] : tensor<1xi64>
+  %i = arith.index_cast %i0 : i64 to index
+  %r = tensor.insert_slice %y into %x[%i, 0] [2, 4] [1, 1] : tensor<2x4xf32> into tensor<?x4xf32>
+  %s = tensor.extract_slice %r[%i, 0] [2, 4] [1, 1] : tensor<?x4xf32> to tensor<2x4xf32>
+  return %r, %s : tensor<?x4xf32>, tensor<2x4xf32>
+}
+"""
+
+
+def check_slices_end_where_the_call_does():
+    """Behind the size of the call lies padding up to the bucket's end: no slice reaches it."""
+    with scratch() as folder:
+        module, artifact = write(folder, "m.mlir", SLICES), os.path.join(folder, "m.ingot")
+        run_well("compile", module, "-o", artifact)
+        for size in (2, 3, 8, 9, 21):
+            for at in (-2 ** 63, -1, 0, size - 2, size - 1, size, 22, 2 ** 62):
+                shapes = {"x": ("f32", [size, 4], [float(i) for i in range(4 * size)]),
+                          "y": ("f32", [2, 4], [-1.0] * 8), "k": ("i64", [1], [at])}
+                inputs, results = [], []
+                for name, (kind, shape, values) in shapes.items():
+                    write_npy(os.path.join(folder, name + ".npy"), kind, shape, values)
+                    inputs += ["--input", f"{name}={os.path.join(folder, name)}.npy"]
+                for option, tag in (("--result", "w"), ("--output", "g")):
+                    results.append([v for r in ("result0", "result1")
+                                    for v in (option, f"{r}={os.path.join(folder, r + tag)}.npy")])
+                want = run("opt", module, "--run", *inputs, *results[0])
+                got = run("run", artifact, *inputs, *results[1])
+                expect(want.returncode == got.returncode == (0 if 0 <= at <= size - 2 else 3),
+                       f"{size} {at}: {want.returncode} {got.returncode} {got.stderr}")
+                if got.returncode:
+                    expect(b"m.mlir:6:8" in got.stderr and b"[I0301]" in got.stderr, got.stderr)
+                    continue
+                for name in ("result0", "result1"):
+                    expect(read_npy(os.path.join(folder, name + "w.npy")) ==
+                           read_npy(os.path.join(folder, name + "g.npy")), f"{size} {at} {name}")
+
+
 def check_recipes():
     """A recipe bounds sizes of its module only, and only what the module leaves open."""
     with scratch() as folder:
