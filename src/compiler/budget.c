@@ -40,6 +40,13 @@ static void propose_threads(const PlanHeader *header, uint64_t excess, StrBuf *o
 Status budget_check(const Recipe *recipe, const PlanHeader *header, const CompileReport *report,
                     DiagSink *sink) {
     uint64_t bound = recipe ? (uint64_t)recipe->max_memory_bytes : 0, need = report->total_bytes;
+    if (need > PLAN_MAX_SPACE_BYTES) {
+        Status status =
+            diag_error(sink, DIAG_M0001, (DiagSpan){0},
+                       "the plan takes %" PRIu64 " bytes, more than any machine has", need);
+        (void)status;
+        return STATUS_LIMIT;
+    }
     if (bound == 0 || need <= bound) return STATUS_OK;
     diag_report(sink, DIAG_ERROR, DIAG_M0001, recipe->spans[RECIPE_MAX_MEMORY],
                 "the plan takes %" PRIu64 " bytes, %" PRIu64 " more than the %" PRIu64

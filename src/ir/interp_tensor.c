@@ -109,7 +109,8 @@ bool interp_slice_get(Interp *in, const IrOp *op, const InterpSlice *slice, cons
     interp_mixed_get(&slice->strides, frame, out->strides);
     for (uint32_t i = 0; i < slice->sizes.count; i++) {
         int64_t last = 0;
-        bool is_bad = out->offsets[i] < 0 || out->sizes[i] < 0 || out->offsets[i] > dims[i];
+        bool is_bad = out->offsets[i] < 0 || out->sizes[i] < 0 ||
+                      out->offsets[i] > dims[i] - (out->sizes[i] > 0);
         if (!is_bad && out->sizes[i]) {
             is_bad = __builtin_mul_overflow(out->sizes[i] - 1, out->strides[i], &last) ||
                      __builtin_add_overflow(last, out->offsets[i], &last) || last < 0 ||

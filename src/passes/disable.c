@@ -34,10 +34,9 @@ static Status refuse_missing(const PassId *ids, size_t num, uint64_t disabled, u
         if (!(disabled >> ids[k] & 1) || !lost) continue;
         PassFact fact = 0;
         while (!(lost >> fact & 1)) fact++;
-        Status status =
-            diag_error(sink, DIAG_P0062, (DiagSpan){0},
-                       "without pass %s %s is impossible: it needs the module to be %s", off->name,
-                       reader, pass_fact_name(fact));
+        Status status = diag_error(sink, DIAG_P0062, (DiagSpan){0},
+                                   "without pass %s %s is impossible: it needs the module to be %s",
+                                   off->name, reader, pass_fact_name(fact));
         diag_evidence(sink, "%s: %s", off->name, off->doc);
         return status;
     }

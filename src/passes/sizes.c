@@ -416,6 +416,8 @@ static int64_t min_of(const Sizes *s, Size size) {
     return size.name >= 0 ? s->ranges->of[size.name].min : size.number;
 }
 
+#define MAX_ELEMENTS ((int64_t)1 << 48) // of a type, as in text
+
 static int64_t max_of(const Sizes *s, Size size) {
     return size.name >= 0 ? s->ranges->of[size.name].max : size.number;
 }
@@ -477,8 +479,27 @@ static void check_known(Prover *p, const IrOp *op, const IrValue *value) {
     }
 }
 
+// A type of the largest sizes must be one that could be written.
+static void check_elements(Prover *p, const IrOp *op, const IrValue *value) {
+    int64_t total = 1;
+    bool fits = true;
+    for (uint32_t d = 0; is_unknown(value->type) && d < value->type->rank; d++) {
+        int64_t size = max_of(p->s, sizes_of_dim(p->s, value, d));
+        if (size > 0) fits = fits && !__builtin_mul_overflow(total, size, &total);
+    }
+    if (fits && total <= MAX_ELEMENTS) return;
+    if (p->status != STATUS_OK) return;
+    p->status = diag_error(p->sink, DIAG_P0016, ir_loc_span(op->loc),
+                           "@%s: at the largest sizes a tensor has more than 2^48 elements",
+                           ir_symbol_name(p->s->func));
+    diag_write(p->sink, "a smaller max");
+}
+
 static void check_op(IrOp *op, void *ctx) {
     Prover *p = ctx;
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r])
+    for (uint32_t i = 0; i < block->num_args; i++) check_elements(p, op, block->args[i]);
+    for (uint32_t i = 0; i < op->num_results; i++) check_elements(p, op, &op->results[i]);
     if (op == p->s->func) return;
     for (uint32_t i = 0; i < op->num_results; i++) check_known(p, op, &op->results[i]);
     for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r])

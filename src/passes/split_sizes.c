@@ -344,8 +344,8 @@ static bool stays_valid(Version *v, const IrOp *op, const IrValue *index, int32_
 static void assert_below(Version *v, Builder *b, IrValue *index, int32_t name, const char *what,
                          uint32_t dim) {
     IrValue *ok = build_cmpi(b, "slt", index, count_of(v, name));
-    const char *text = arena_printf(&v->m->arena, "%s dimension %u is below its size %s", what, dim,
-                                    v->ranges->of[name].name);
+    const char *text = arena_printf(&v->m->arena, "%s dimension %u must be below its size %s", what,
+                                    dim, v->ranges->of[name].name);
     IrNamedAttr msg = {ir_intern(v->m, "msg"), ir_attr_string(v->m, text)};
     build_op_full(b, &(IrOpSpec){.kind = IR_CF_ASSERT,
                                  .num_operands = 1,

@@ -179,7 +179,7 @@ def check_disabled_passes():
             more = cost["without"]["num_kernels"] - cost["all_passes"]["num_kernels"]
             expect(more > 0 if name != "hold-fusion" else more == 0, f"{name}: {cost}")
         for name, needed_by in (("canonicalize", "merge-equal"), ("hoist-weights", "outline-kernels"),
-                                ("bufferize", "loop-schedule")):
+                                ("bufferize", "loop-schedule"), ("lower-target", "machine code")):
             done = run("compile", tiny.recipe(), "--model", tiny.model, "--dry-run",
                        f"--disable-pass={name}")
             expect_exit(done, 3)

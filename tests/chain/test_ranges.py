@@ -254,6 +254,23 @@ SLICES = """func.func @main(%x: tensor<?x4xf32> {ingot.dims = ["n", ""]}, %y: te
 """
 
 
+def check_largest_sizes_must_exist():
+    """What no type could say is refused before anything multiplies it; what no machine holds, before it is written."""
+    three = ('func.func @main(%x: tensor<?x?x?xf32> {ingot.dims = ["a", "b", "c"]}) -> tensor<?x?x?xf32>\n  attributes '
+             "{ingot.ranges = {a = {max = MAX}, b = {max = MAX}, c = {max = MAX}}} {\n"
+             "  %y = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>], iterator_types = "
+             '["parallel", "parallel", "parallel"]} outs(%x : tensor<?x?x?xf32>) {\n'
+             "  ^bb0(%a: f32):\n    %e = math.exp %a : f32\n    linalg.yield %e : f32\n  } -> tensor<?x?x?xf32>\n"
+             "  return %y : tensor<?x?x?xf32>\n}\n")
+    with scratch() as folder:
+        module = write(folder, "m.mlir", three.replace("MAX", "16777216"))
+        refused(folder, module, 3, "P0016", "2^48", "m.mlir:1")
+        module = write(folder, "m.mlir", three.replace("MAX", "65536"))
+        done = run("compile", module, "-o", os.path.join(folder, "never.ingot"))
+        expect_exit(done, 4)
+        expect(b"[M0001]" in done.stderr and not os.path.exists(os.path.join(folder, "never.ingot")), done.stderr)
+
+
 def check_slices_end_where_the_call_does():
     """Behind the size of the call lies padding up to the bucket's end: no slice reaches it."""
     with scratch() as folder:

@@ -175,6 +175,26 @@ def check_faults_of_the_program_are_diagnostics():
     expect(re.search(rb"<stdin>:4:\d+: error\[I\d{4}\]", done.stderr), done.stderr)
 
 
+BACKWARDS = """func.func @main() -> tensor<4xf32> {{
+  %a = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %i = arith.constant {offset} : index
+  %s = arith.constant -1 : index
+  %p = tensor.extract_slice %a[%i] [{size}] [%s] : tensor<4xf32> to tensor<{size}xf32>
+  %r = tensor.insert_slice %p into %a[%i] [{size}] [%s] : tensor<{size}xf32> into tensor<4xf32>
+  return %r : tensor<4xf32>
+}}
+"""
+
+
+def check_slices_that_go_backwards():
+    """Their first element is the last one in memory: it must be there, unless there is none."""
+    for offset, size, good in ((3, 4, True), (3, 1, True), (0, 1, True), (4, 1, False), (4, 4, False), (2, 4, False),
+                               (4, 0, True), (5, 0, False), (-1, 0, False)):
+        done = run("opt", "--run", stdin=BACKWARDS.format(offset=offset, size=size).encode())
+        expect_exit(done, 0 if good else 3)
+        expect(not good or done.stdout == b"result 0 : tensor<4xf32> = 1 2 3 4\n", f"{offset} {size}: {done.stdout}")
+
+
 ENDLESS = b"""func.func @main() -> i64 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
