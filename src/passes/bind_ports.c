@@ -1,6 +1,7 @@
 // bind-ports: every argument and result of an entry that takes tensors is a tensor in a buffer of
 // its own. Scalars become tensors of rank 0, and a result that another op does not make for it
-// alone (an argument, a constant, a view, one value returned twice) is copied.
+// alone (an argument, a constant, a view, one value returned twice) is copied; so is what a loop
+// would change in place and does not own.
 //
 //   func.func @main(%x: tensor<4xf32>, %s: f32) -> (tensor<4xf32>, f32) { return %x, %s }
 //   -> func.func @main(%x: tensor<4xf32>, %0: tensor<f32>) -> (tensor<4xf32>, tensor<f32>) {
@@ -72,16 +73,42 @@ static void bind_arguments(IrModule *m, IrOp *func) {
     ir_func_set_arg_dicts(m, func, dicts);
 }
 
-// Is the value made by an op that fills a buffer of its own, and returned once?
+// Made for whoever reads it first: there is nothing in it that another reader could miss.
+static bool is_fresh(const IrValue *value) {
+    const IrOp *def = value->def_op;
+    return def && (def->kind == IR_TENSOR_EMPTY || def->kind == IR_LINALG_FILL);
+}
+
+static bool fills_own_buffer(const IrOp *op) {
+    bool is_linalg = (ir_op_info(op->kind)->traits & IR_LINALG) && op->kind != IR_LINALG_FILL;
+    return is_linalg || op->kind == IR_LINALG_SOFTMAX || op->kind == IR_TENSOR_INSERT ||
+           op->kind == IR_TENSOR_INSERT_SLICE || op->kind == IR_SCF_FOR || op->kind == IR_SCF_IF;
+}
+
+// A loop changes the tensors that it carries in place: what is not its own is copied first.
+static void own_carried(IrModule *m, IrBlock *body) {
+    FOR_EACH_OP(op, body) {
+        for (uint32_t i = 3; op->kind == IR_SCF_FOR && i < op->num_operands; i++) {
+            IrValue *value = ir_op_operand(op, i);
+            bool is_own =
+                value->def_op && ir_value_has_one_use(value) && fills_own_buffer(value->def_op);
+            if (value->type->kind != IR_TYPE_TENSOR || is_own || is_fresh(value)) continue;
+            Builder b = build_before(m, op);
+            ir_op_set_operand(op, i, copy_tensor(&b, value));
+        }
+    }
+}
+
+// Is the value made by an op that fills a buffer of its own, and returned once? What a loop leaves
+// lies where its first value lay.
 static bool has_own_buffer(const IrOp *ret, uint32_t i) {
     const IrValue *value = ir_op_operand(ret, i);
     const IrOp *def = value->def_op;
     for (uint32_t k = 0; k < i; k++)
         if (ir_op_operand(ret, k) == value) return false;
     if (!def) return false;
-    bool is_linalg = (ir_op_info(def->kind)->traits & IR_LINALG) && def->kind != IR_LINALG_FILL;
-    return is_linalg || def->kind == IR_LINALG_SOFTMAX || def->kind == IR_TENSOR_INSERT ||
-           def->kind == IR_TENSOR_INSERT_SLICE || def->kind == IR_SCF_FOR || def->kind == IR_SCF_IF;
+    if (def->kind == IR_SCF_FOR) return is_fresh(ir_op_operand(def, 3 + value->number));
+    return fills_own_buffer(def);
 }
 
 static void bind_results(IrModule *m, IrOp *func) {
@@ -101,6 +128,7 @@ Status pass_bind_ports(IrModule *m, DiagSink *sink) {
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!entry_takes_tensors(m, func)) continue;
         bind_arguments(m, func);
+        own_carried(m, ir_func_body(func));
         bind_results(m, func);
         ir_func_update_type(m, func);
     }

@@ -39,7 +39,7 @@ SOFTMAX = """module attributes {transform.with_named_sequence} {
   }
 }
 """
-LOWERING = """--one-shot-bufferize=bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map
+LOWERING = """--one-shot-bufferize=bufferize-function-boundaries allow-return-allocs-from-loops function-boundary-type-conversion=identity-layout-map
 --convert-linalg-to-loops --convert-bufferization-to-memref --lower-affine --convert-scf-to-cf
 --expand-strided-metadata --lower-affine --convert-math-to-llvm --convert-math-to-libm
 --convert-arith-to-llvm --convert-index-to-llvm --finalize-memref-to-llvm --convert-cf-to-llvm
