@@ -1,7 +1,7 @@
 // bind-ports: every argument and result of an entry that takes tensors is a tensor in a buffer of
 // its own. Scalars become tensors of rank 0, and a result that another op does not make for it
 // alone (an argument, a constant, a view, one value returned twice) is copied; so is what a loop
-// would change in place and does not own.
+// would change in place and does not own. Numbers that loops carry are tensors of rank 0, too.
 //
 //   func.func @main(%x: tensor<4xf32>, %s: f32) -> (tensor<4xf32>, f32) { return %x, %s }
 //   -> func.func @main(%x: tensor<4xf32>, %0: tensor<f32>) -> (tensor<4xf32>, tensor<f32>) {
@@ -26,16 +26,19 @@ static IrValue *extract_scalar(Builder *b, IrValue *tensor) {
                         0);
 }
 
-static IrValue *insert_scalar(Builder *b, IrValue *scalar) {
-    const IrType *type = ir_type_tensor(b->m, 0, NULL, scalar->type);
-    IrValue *operands[] = {scalar, build_empty(b, type)};
+static IrValue *insert_into(Builder *b, IrValue *scalar, IrValue *tensor) {
+    IrValue *operands[] = {scalar, tensor};
     return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_TENSOR_INSERT,
                                                      .num_operands = 2,
                                                      .operands = operands,
                                                      .num_results = 1,
-                                                     .result_types = &type,
+                                                     .result_types = &tensor->type,
                                                      .segments = {1, 1, 0}}),
                         0);
+}
+
+static IrValue *insert_scalar(Builder *b, IrValue *scalar) {
+    return insert_into(b, scalar, build_empty(b, ir_type_tensor(b->m, 0, NULL, scalar->type)));
 }
 
 static IrValue *copy_tensor(Builder *b, IrValue *tensor) {
@@ -71,6 +74,39 @@ static void bind_arguments(IrModule *m, IrOp *func) {
         ir_op_erase(m, tensor->def_op);
     }
     ir_func_set_arg_dicts(m, func, dicts);
+}
+
+// value becomes a tensor of rank 0; who read it reads its element, taken where b stands.
+static void become_tensor(Builder *b, IrValue *value) {
+    const IrType *scalar = value->type, *tensor = ir_type_tensor(b->m, 0, NULL, scalar);
+    IrValue *stand_in = build_empty(b, tensor);
+    IrValue *element = extract_scalar(b, stand_in);
+    ir_value_replace_all(value, element);
+    value->type = tensor;
+    ir_op_set_operand(element->def_op, 0, value);
+    ir_op_erase(b->m, stand_in->def_op);
+}
+
+// Numbers that a loop carries or a branch gives, in tensors: kernels give nothing else.
+static void carry_tensors(IrModule *m, IrOp *op) {
+    bool is_loop = op->kind == IR_SCF_FOR;
+    for (uint32_t i = 0; i < op->num_results; i++) {
+        if (!ir_type_is_scalar(op->results[i].type)) continue;
+        Builder before = build_before(m, op), after = build_before(m, op->next);
+        if (is_loop) ir_op_set_operand(op, 3 + i, insert_scalar(&before, ir_op_operand(op, 3 + i)));
+        for (uint32_t r = 0; r < op->num_regions; r++) {
+            IrBlock *block = ir_op_block(op, r);
+            Builder first = build_before(m, block->first);
+            if (is_loop) become_tensor(&first, block->args[1 + i]);
+            IrOp *yield = ir_block_terminator(block);
+            Builder last = build_before(m, yield);
+            IrValue *scalar = ir_op_operand(yield, i);
+            ir_op_set_operand(yield, i,
+                              is_loop ? insert_into(&last, scalar, block->args[1 + i])
+                                      : insert_scalar(&last, scalar));
+        }
+        become_tensor(&after, &op->results[i]);
+    }
 }
 
 // Made for whoever reads it first: there is nothing in it that another reader could miss.
@@ -128,6 +164,8 @@ Status pass_bind_ports(IrModule *m, DiagSink *sink) {
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!entry_takes_tensors(m, func)) continue;
         bind_arguments(m, func);
+        FOR_EACH_OP(op, ir_func_body(func))
+        if (op->kind == IR_SCF_FOR || op->kind == IR_SCF_IF) carry_tensors(m, op);
         own_carried(m, ir_func_body(func));
         bind_results(m, func);
         ir_func_update_type(m, func);

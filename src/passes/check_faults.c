@@ -291,7 +291,19 @@ static Status check_other(Checks *c, const IrOp *op) {
                       ir_op_info(op->kind)->name);
 }
 
+// Kernels of level 1 are made of tensors and numbers; outline-kernels refuses vectors that cannot
+// fail.
+static bool has_vector(const IrOp *op) {
+    for (uint32_t i = 0; i < op->num_operands; i++)
+        if (ir_op_operand(op, i)->type->kind == IR_TYPE_VECTOR) return true;
+    return op->num_results > 0 && op->results[0].type->kind == IR_TYPE_VECTOR;
+}
+
 static Status check_op(Checks *c, IrOp *op) {
+    if (ir_op_info(op->kind)->traits & IR_CAN_TRAP && has_vector(op))
+        return diag_error(c->sink, DIAG_P0005, ir_loc_span(op->loc),
+                          "%s of vectors: what is compiled works on tensors and numbers",
+                          ir_op_info(op->kind)->name);
     switch (op->kind) {
     case IR_TENSOR_EXTRACT: return check_element(c, op, 0);
     case IR_TENSOR_INSERT: return check_element(c, op, 1);

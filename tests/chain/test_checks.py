@@ -361,5 +361,32 @@ def check_sizes():
                        f"sizes {n}, {k}")
 
 
+def check_vectors_are_refused():
+    """Level 1 reads them; what could fail on some of their elements has no check, and no kernel is made of them."""
+    for op, kinds in (("arith.fptoui", "f32 i32"), ("arith.fptosi", "f32 i8"), ("arith.divsi", "i32"),
+                      ("arith.shli", "i32"), ("arith.addi", "i32")):
+        operand, *result = kinds.split()
+        sign = f" : vector<4x{operand}>" + (f" to vector<4x{result[0]}>" if result else "")
+        arguments = "%x" if result else "%x, %x"
+        text = (f"func.func @main(%t: tensor<4x{operand}>) -> tensor<4x{operand}> {{\n"
+                f"  %x = arith.constant dense<1{'.0' if operand[0] == 'f' else ''}> : vector<4x{operand}>\n"
+                f"  %y = {op} {arguments}{sign}\n  return %t : tensor<4x{operand}>\n}}\n")
+        with scratch() as folder:
+            path = os.path.join(folder, "m.mlir")
+            with open(path, "w", encoding="utf-8") as out:
+                out.write(text)
+            done = run("compile", path, "-o", os.path.join(folder, "m.ingot"))
+            # What nobody reads is left out before anything looks at it.
+            expect(done.returncode in (0, 3), f"{op}: {done.returncode} {done.stderr}")
+            used = text.replace("-> tensor", "-> vector").replace(
+                f"return %t : tensor<4x{operand}>", f"return %y : vector<4x{(result or [operand])[0]}>")
+            used = used.replace(f"-> vector<4x{operand}>", f"-> vector<4x{(result or [operand])[0]}>")
+            with open(path, "w", encoding="utf-8") as out:
+                out.write(used)
+            done = run("compile", path, "-o", os.path.join(folder, "m.ingot"))
+            expect_exit(done, 3)
+            expect(b"[P0005]" in done.stderr and b"m.mlir:3" in done.stderr, done.stderr)
+
+
 if __name__ == "__main__":
     main(globals())

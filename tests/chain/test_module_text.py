@@ -303,6 +303,40 @@ def check_products_of_few_columns():
         return f"{count_} shapes"
 
 
+NUMBERS = """// exact
+func.func @main(%x: tensor<8xf32>, %n: index, %f: i1) -> (f32, i64, tensor<8xf32>, f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %z = arith.constant 0.0 : f32
+  %zi = arith.constant 3 : i64
+  %s:3 = scf.for %i = %c0 to %c8 step %c1 iter_args(%t = %z, %k = %zi, %y = %x) -> (f32, i64, tensor<8xf32>) {
+    %v = tensor.extract %y[%i] : tensor<8xf32>
+    %u = arith.addf %t, %v : f32
+    %k2 = arith.muli %k, %k : i64
+    %y2 = tensor.insert %u into %y[%i] : tensor<8xf32>
+    scf.yield %u, %k2, %y2 : f32, i64, tensor<8xf32>
+  }
+  %q = scf.if %f -> f32 {
+    %w = arith.mulf %s#0, %s#0 : f32
+    scf.yield %w : f32
+  } else {
+    scf.yield %z : f32
+  }
+  return %s#0, %s#1, %s#2, %q : f32, i64, tensor<8xf32>, f32
+}
+"""
+
+
+def check_numbers_that_loops_carry():
+    """They lie in tensors of rank 0, which kernels can give."""
+    with scratch() as folder:
+        path = os.path.join(folder, "m.mlir")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(NUMBERS)
+        run_module(path)
+
+
 ANY_ARGUMENT = """func.func @main(%a: tensor<?x2xf32>, %m: memref<?xf32>, %v: vector<3xi32>, %k: i64)
     -> (tensor<?x2xf32>, vector<3xi32>, i64) {
   %c0 = arith.constant 0 : index
