@@ -4,13 +4,12 @@ answer as the artifacts do. Skipped where mlir-opt-22, mlir-runner-22 or numpy a
 import json
 import os
 import re
-import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 from support import Skip, expect, main, run_well, scratch, with_numpy
-from test_stock_runner import SOFTMAX, lowering_options, runner_library, tool
+from test_stock_runner import stock_output
 
 np, cnn_models = with_numpy("numpy", "cnn_models")
 
@@ -56,22 +55,7 @@ def with_driver(text, arguments, results, values):
 
 
 def stock_results(folder, text, results):
-    optimizer, runner, library = tool("mlir-opt-22"), tool("mlir-runner-22"), runner_library()
-    source, softmax = os.path.join(folder, "driver.mlir"), os.path.join(folder, "softmax.mlir")
-    lowered = os.path.join(folder, "lowered.mlir")
-    for path, content in ((source, text), (softmax, SOFTMAX)):
-        with open(path, "w", encoding="utf-8") as out:
-            out.write(content)
-    done = subprocess.run([optimizer, source, "--verify-each",
-                           f"--transform-preload-library=transform-library-paths={softmax}",
-                           "--transform-interpreter", *lowering_options(), "-o", lowered],
-                          capture_output=True, text=True, timeout=300, check=False)
-    expect(done.returncode == 0, done.stderr[:800])
-    libraries = ",".join([library, library.replace("mlir_runner", "mlir_c_runner")])
-    done = subprocess.run([runner, lowered, "-e", "driver", "-entry-point-result=void", f"-shared-libs={libraries}"],
-                          capture_output=True, text=True, timeout=300, check=False)
-    expect(done.returncode == 0, done.stderr[:800])
-    printed = done.stdout.split("Unranked Memref")[1:]
+    printed = stock_output(folder, text, "driver").split("Unranked Memref")[1:]
     expect(len(printed) == len(results), f"{len(printed)} results are printed")
     return [np.array([float(v) for v in re.findall(r"[-+]?(?:\d[\d.e+-]*|inf|nan)", p[p.index("data ="):])])
             .reshape(r["shape"]) for p, r in zip(printed, results)]

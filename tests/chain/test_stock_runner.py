@@ -129,9 +129,10 @@ def with_main(text, reference):
     return text[:end] + function + text[end:]
 
 
-def stock_logits(folder, text):
+def stock_output(folder, text, entry):
+    """What a function of the module prints, lowered by stock passes and run by MLIR's own runner."""
     optimizer, runner, library = tool("mlir-opt-22"), tool("mlir-runner-22"), runner_library()
-    source, softmax = os.path.join(folder, "main.mlir"), os.path.join(folder, "softmax.mlir")
+    source, softmax = os.path.join(folder, "source.mlir"), os.path.join(folder, "softmax.mlir")
     lowered = os.path.join(folder, "lowered.mlir")
     for path, content in ((source, text), (softmax, SOFTMAX)):
         with open(path, "w", encoding="utf-8") as out:
@@ -139,12 +140,18 @@ def stock_logits(folder, text):
     done = subprocess.run([optimizer, source, "--verify-each",
                            f"--transform-preload-library=transform-library-paths={softmax}",
                            "--transform-interpreter", *lowering_options(), "-o", lowered],
-                          capture_output=True, text=True, timeout=300)
+                          capture_output=True, text=True, timeout=300, check=False)
     expect(done.returncode == 0, done.stderr[:800])
-    done = subprocess.run([runner, lowered, "-e", "main", "-entry-point-result=void", f"-shared-libs={library}"],
-                          capture_output=True, text=True, timeout=300)
+    libraries = ",".join([library, library.replace("mlir_runner", "mlir_c_runner")])
+    done = subprocess.run([runner, lowered, "-e", entry, "-entry-point-result=void", f"-shared-libs={libraries}"],
+                          capture_output=True, text=True, timeout=300, check=False)
     expect(done.returncode == 0, done.stderr[:800])
-    return [float(number) for number in re.findall(r"[-+0-9.e]+", done.stdout[done.stdout.index("data ="):])]
+    return done.stdout
+
+
+def stock_logits(folder, text):
+    printed = stock_output(folder, text, "main")
+    return [float(number) for number in re.findall(r"[-+0-9.e]+", printed[printed.index("data ="):])]
 
 
 def check_stock_runner_answers_as_the_artifact():
