@@ -212,6 +212,17 @@ class Case:
                 compare_codes(ours, theirs) if result["type"] == "i8" else compare(result["name"], ours, theirs, bound)
 
 
+def quantised(m, y):
+    """The rows of y as codes of 8 bits, and their largest magnitudes."""
+    most = m.generic(["i, j", "i"], [y], (M,), "%s = math.absf %a : f32; %r = arith.maximumf %s, %old : f32",
+                     loops="pr", onto=m.filled("0.0", (M,)))
+    codes = m.generic(["i, j", "i", "i, j"], [y, most], (M, K),
+                      "%k = arith.constant 127.0 : f32; %z = arith.constant 1.0e-9 : f32; %m = arith.maximumf %b, %z : f32;"
+                      "%d = arith.divf %k, %m : f32; %p = arith.mulf %a, %d : f32; %o = math.roundeven %p : f32;"
+                      "%r = arith.fptosi %o : f32 to i8", elem="i8")
+    return codes, most
+
+
 def compare_codes(ours, theirs):
     """A number that is off by its last bits is rounded to a neighbour at most."""
     (_, shape, a), (_, other, b) = [read_npy(path) for path in (ours, theirs)]

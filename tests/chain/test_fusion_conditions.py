@@ -9,7 +9,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 sys.path.insert(0, HERE)
-from pattern_modules import K, M, N, Case, Module, add, kind, product, relu, scaled
+from pattern_modules import K, M, N, Case, Module, add, kind, product, quantised, relu, scaled
 from support import expect, expect_exit, main, run, scratch
 
 # ---------------------------------------------------------------- norms and what quantises them
@@ -44,16 +44,6 @@ def part_of_row(m, x, part):
     m.line(f"{piece[0]} = tensor.extract_slice {x[0]}[0, 0] [{M}, {part}] [1, 1] : {kind(x)} to {kind(piece)}")
     return m.generic(["i, j", "i"], [piece], (M,), "%p = arith.mulf %a, %a : f32; %r = arith.addf %p, %old : f32",
                      loops="pr", onto=m.filled("0.0", (M,)))
-
-
-def quantised(m, y):
-    most = m.generic(["i, j", "i"], [y], (M,), "%s = math.absf %a : f32; %r = arith.maximumf %s, %old : f32",
-                     loops="pr", onto=m.filled("0.0", (M,)))
-    codes = m.generic(["i, j", "i", "i, j"], [y, most], (M, K),
-                      "%k = arith.constant 127.0 : f32; %z = arith.constant 1.0e-9 : f32; %m = arith.maximumf %b, %z : f32;"
-                      "%d = arith.divf %k, %m : f32; %p = arith.mulf %a, %d : f32; %o = math.roundeven %p : f32;"
-                      "%r = arith.fptosi %o : f32 to i8", elem="i8")
-    return codes, most
 
 
 def layer_norm(mean_axis=1, gain_axis=1):

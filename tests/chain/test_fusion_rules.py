@@ -9,7 +9,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 sys.path.insert(0, HERE)
-from pattern_modules import K, M, MODES, N, Case, Module, add, product, relu, scaled
+from pattern_modules import K, M, MODES, N, Case, Module, add, product, quantised, relu, scaled
 from support import expect, main, scratch
 
 
@@ -75,13 +75,7 @@ def norm_quantise():
                   "%n = arith.constant 64.0 : f32; %e = arith.constant 1.0e-5 : f32; %d = arith.divf %b, %n : f32;"
                   "%f = arith.addf %d, %e : f32; %h = math.rsqrt %f : f32; %p = arith.mulf %a, %h : f32;"
                   "%r = arith.mulf %p, %c : f32")
-    most = m.generic(["i, j", "i"], [y], (M,), "%s = math.absf %a : f32; %r = arith.maximumf %s, %old : f32",
-                     loops="pr", onto=m.filled("0.0", (M,)))
-    codes = m.generic(["i, j", "i", "i, j"], [y, most], (M, K),
-                      "%k = arith.constant 127.0 : f32; %z = arith.constant 1.0e-9 : f32; %m = arith.maximumf %b, %z : f32;"
-                      "%d = arith.divf %k, %m : f32; %p = arith.mulf %a, %d : f32; %o = math.roundeven %p : f32;"
-                      "%r = arith.fptosi %o : f32 to i8", elem="i8")
-    return m.text(codes, most)
+    return m.text(*quantised(m, y))
 
 
 def attention():
