@@ -7,8 +7,9 @@
 // Nanoseconds by step of the plan, none measured (UINT64_MAX); the caller frees them.
 uint64_t *step_times_create(const Model *model);
 
-// Calls every bucket that fits the context behind `depth` tokens once and lowers best_ns to what
-// its steps took. Steps of buckets that do not fit stay as they are.
+// Calls every bucket that fits the context behind `depth` tokens once, or every entry that takes
+// tensors, and lowers best_ns to what its steps took. Steps of buckets that do not fit stay as they
+// are.
 Status step_times_measure(Cli *cli, Model *model, uint64_t depth, uint64_t *best_ns) MUST_USE;
 
 #endif
