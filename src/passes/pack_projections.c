@@ -5,7 +5,8 @@
 //   -> %y = linalg.matmul ins(%x, %w) outs(%z);  %q = extract_slice %y[0, 0];  %k = extract_slice
 //   %y[0, NQ] and the entry's argument %w {ingot.param = ["blk.0.attn_q.weight",
 //   "blk.0.attn_k.weight"]}
-// in the functions that entries call, and in entries.
+// in the functions that entries call, and in entries. Numbers added to the columns of each product
+// (biases) become one row of them, added once to the product, and the slices are of that sum.
 //
 // Two rules: mlp_gate_up if the results meet in one elementwise op, else qkv_proj; each can be
 // switched off. Weights of different format or with other readers stay apart. Needs: refined.
@@ -22,6 +23,18 @@ typedef struct Group {
     IrOp *ops[MAX_GROUP]; // linalg.matmul, in order
     uint32_t num_ops;
 } Group;
+
+// Arguments of a function that become one, stacked along their first dimension.
+typedef struct Stack {
+    IrValue *args[MAX_GROUP];
+    uint32_t num;
+} Stack;
+
+static Stack weights_of(const Group *g) {
+    Stack s = {.num = g->num_ops};
+    for (uint32_t i = 0; i < g->num_ops; i++) s.args[i] = ir_op_operand(g->ops[i], 1);
+    return s;
+}
 
 static bool is_func(const IrOp *op) {
     return op->kind == IR_FUNC_FUNC && ir_func_body(op);
@@ -58,11 +71,11 @@ static bool is_entry(const IrOp *func) {
     return !ir_op_attr(func, "sym_visibility");
 }
 
-// Are all weights parameters of the entry, of one format?
-static bool are_parameters(const IrOp *func, const Group *g) {
+// Are all of them parameters of the entry, of one format?
+static bool are_parameters(const IrOp *func, const Stack *s) {
     const IrAttr *format = NULL;
-    for (uint32_t i = 0; i < g->num_ops; i++) {
-        uint32_t number = ir_op_operand(g->ops[i], 1)->number;
+    for (uint32_t i = 0; i < s->num; i++) {
+        uint32_t number = s->args[i]->number;
         const IrAttr *param = ir_func_arg_attr(func, number, "ingot.param");
         const IrAttr *quant = ir_func_arg_attr(func, number, "ingot.quant");
         if (!param || param->kind != IR_ATTR_STRING || (i > 0 && quant != format)) return false;
@@ -72,25 +85,23 @@ static bool are_parameters(const IrOp *func, const Group *g) {
 }
 
 // Every call passes its own entry argument with a parameter name, read by this call alone; the
-// formats and element types are the same at each call for all weights of the group.
-static bool callers_allow(IrModule *m, const IrOp *func, const Group *g) {
+// formats and element types are the same at each call for all that is stacked.
+static bool callers_allow(IrModule *m, const IrOp *func, const Stack *s) {
     bool any = false;
-    if (is_entry(func)) return are_parameters(func, g);
+    if (is_entry(func)) return are_parameters(func, s);
     FOR_EACH_OP(caller, ir_module_body(m)) {
         if (!is_func(caller)) continue;
         FOR_EACH_OP(call, ir_func_body(caller)) {
             if (!ir_is_call_of(call, func)) continue;
             any = true;
-            const IrAttr *format = NULL;
-            for (uint32_t i = 0; i < g->num_ops; i++) {
-                const IrValue *w = ir_op_operand(call, ir_op_operand(g->ops[i], 1)->number);
-                if (w->def_block != ir_func_body(caller) || !ir_value_has_one_use(w)) return false;
-                const IrAttr *param = ir_func_arg_attr(caller, w->number, "ingot.param");
-                const IrAttr *quant = ir_func_arg_attr(caller, w->number, "ingot.quant");
-                if (!param || param->kind != IR_ATTR_STRING || (i > 0 && quant != format))
+            Stack passed = {.num = s->num};
+            for (uint32_t i = 0; i < s->num; i++) {
+                passed.args[i] = ir_op_operand(call, s->args[i]->number);
+                if (passed.args[i]->def_block != ir_func_body(caller) ||
+                    !ir_value_has_one_use(passed.args[i]))
                     return false;
-                format = quant;
             }
+            if (!are_parameters(caller, &passed)) return false;
         }
     }
     return any;
@@ -108,61 +119,42 @@ static bool meet_in_one_op(const Group *g) {
     return true;
 }
 
-static const IrType *with_rows(IrModule *m, const IrType *weight, int64_t rows) {
-    const int64_t shape[] = {rows, weight->shape[1]};
-    return ir_type_tensor(m, 2, shape, weight->elem);
+static const IrType *with_rows(IrModule *m, const IrType *type, int64_t rows) {
+    const int64_t shape[] = {rows, type->rank > 1 ? type->shape[1] : 1};
+    return ir_type_tensor(m, type->rank, shape, type->elem);
 }
 
-static void pack_callers(IrModule *m, IrOp *func, const Group *g, int64_t rows) {
-    FOR_EACH_OP(caller, ir_module_body(m)) {
-        if (!is_func(caller)) continue;
-        FOR_EACH_OP(call, ir_func_body(caller)) {
-            if (!ir_is_call_of(call, func)) continue;
-            const IrAttr *names[MAX_GROUP], *quant = NULL;
-            IrValue *first = NULL;
-            for (uint32_t i = 0; i < g->num_ops; i++) {
-                IrValue *w = ir_op_operand(call, ir_op_operand(g->ops[i], 1)->number);
-                names[i] = ir_func_arg_attr(caller, w->number, "ingot.param");
-                quant = ir_func_arg_attr(caller, w->number, "ingot.quant");
-                if (i == 0) first = w;
-            }
-            uint32_t at = first->number;
-            IrValue *packed = ir_func_insert_arg(m, caller, at, with_rows(m, first->type, rows));
-            ir_func_set_arg_attr(m, caller, at, "ingot.param", ir_attr_array(m, g->num_ops, names));
-            if (quant) ir_func_set_arg_attr(m, caller, at, "ingot.quant", quant);
-            ir_op_add_operand(m, call, 0, packed);
-        }
-    }
-}
-
-// The weights of an entry as one parameter, in the place of the first.
-static IrValue *pack_entry(IrModule *m, IrOp *func, const Group *g, int64_t rows) {
+// The parameters `s` of an entry as one, in the place of the first.
+static IrValue *stack_entry(IrModule *m, IrOp *func, const Stack *s, int64_t rows) {
     const IrAttr *names[MAX_GROUP], *quant = NULL;
-    const IrValue *first = ir_op_operand(g->ops[0], 1);
-    for (uint32_t i = 0; i < g->num_ops; i++) {
-        const IrValue *w = ir_op_operand(g->ops[i], 1);
-        names[i] = ir_func_arg_attr(func, w->number, "ingot.param");
-        quant = ir_func_arg_attr(func, w->number, "ingot.quant");
+    for (uint32_t i = 0; i < s->num; i++) {
+        names[i] = ir_func_arg_attr(func, s->args[i]->number, "ingot.param");
+        quant = ir_func_arg_attr(func, s->args[i]->number, "ingot.quant");
     }
-    uint32_t at = first->number;
-    IrValue *packed = ir_func_insert_arg(m, func, at, with_rows(m, first->type, rows));
-    ir_func_set_arg_attr(m, func, at, "ingot.param", ir_attr_array(m, g->num_ops, names));
+    uint32_t at = s->args[0]->number;
+    IrValue *packed = ir_func_insert_arg(m, func, at, with_rows(m, s->args[0]->type, rows));
+    ir_func_set_arg_attr(m, func, at, "ingot.param", ir_attr_array(m, s->num, names));
     if (quant) ir_func_set_arg_attr(m, func, at, "ingot.quant", quant);
     return packed;
 }
 
-static void drop_arg(IrModule *m, IrOp *func, IrValue *arg) {
-    uint32_t number = arg->number;
+// One argument of func that holds all of `s`; its callers pass one parameter for it.
+static IrValue *stack_args(IrModule *m, IrOp *func, const Stack *s) {
+    int64_t rows = 0;
+    for (uint32_t i = 0; i < s->num; i++) rows += s->args[i]->type->shape[0];
+    if (is_entry(func)) return stack_entry(m, func, s, rows);
     FOR_EACH_OP(caller, ir_module_body(m)) {
         if (!is_func(caller)) continue;
         FOR_EACH_OP(call, ir_func_body(caller)) {
             if (!ir_is_call_of(call, func)) continue;
-            IrValue *passed = ir_op_operand(call, number);
-            ir_op_remove_operand(call, number);
-            if (ir_value_is_unused(passed)) ir_func_remove_arg(m, caller, passed->number);
+            Stack passed = {.num = s->num};
+            for (uint32_t i = 0; i < s->num; i++)
+                passed.args[i] = ir_op_operand(call, s->args[i]->number);
+            ir_op_add_operand(m, call, 0, stack_entry(m, caller, &passed, rows));
         }
     }
-    ir_func_remove_arg(m, func, number);
+    return ir_func_insert_arg(m, func, ir_func_body(func)->num_args,
+                              with_rows(m, s->args[0]->type, rows));
 }
 
 static IrValue *slice_columns(Builder *b, IrValue *from, IrValue *n, int64_t offset,
@@ -186,26 +178,107 @@ static IrValue *slice_columns(Builder *b, IrValue *from, IrValue *n, int64_t off
                         0);
 }
 
+static void drop_arg(IrModule *m, IrOp *func, IrValue *arg) {
+    uint32_t number = arg->number;
+    FOR_EACH_OP(caller, ir_module_body(m)) {
+        if (!is_func(caller)) continue;
+        FOR_EACH_OP(call, ir_func_body(caller)) {
+            if (!ir_is_call_of(call, func)) continue;
+            IrValue *passed = ir_op_operand(call, number);
+            ir_op_remove_operand(call, number);
+            if (ir_value_is_unused(passed)) ir_func_remove_arg(m, caller, passed->number);
+        }
+    }
+    ir_func_remove_arg(m, func, number);
+}
+
+// ---- biases
+
+// x + bias, or bias + x, with one bias per column; the generic that alone reads the product.
+static IrOp *bias_of(IrModule *m, const IrOp *func, const IrOp *product) {
+    const IrValue *x = &product->results[0];
+    IrOp *op = ir_value_has_one_use(x) ? x->first_use->owner : NULL;
+    if (!op || op->kind != IR_LINALG_GENERIC || op->segments[0] != 2 || op->num_results != 1 ||
+        op->block != product->block || ir_op_operand(op, 0) != x || op->results[0].type != x->type)
+        return NULL;
+    const IrValue *bias = ir_op_operand(op, 1);
+    const IrOp *start = ir_op_operand(op, 2)->def_op;
+    const uint32_t columns = 1;
+    bool is_read_so = ir_affine_is_identity(ir_linalg_map(m, op, 0)) &&
+                      ir_affine_is_identity(ir_linalg_map(m, op, 2)) &&
+                      ir_linalg_map(m, op, 1) == ir_affine_select(m, 2, 1, &columns);
+    if (!is_read_so || bias->def_block != ir_func_body(func) || !ir_value_has_one_use(bias) ||
+        !ir_type_is_shaped(bias->type) || !start || start->kind != IR_TENSOR_EMPTY)
+        return NULL;
+    const IrBlock *body = ir_op_block(op, 0);
+    const IrOp *sum = body->first;
+    bool is_sum =
+        sum->kind == IR_ARITH_ADDF && sum->next == body->last &&
+        ir_op_operand(body->last, 0) == &sum->results[0] &&
+        ((ir_op_operand(sum, 0) == body->args[0] && ir_op_operand(sum, 1) == body->args[1]) ||
+         (ir_op_operand(sum, 0) == body->args[1] && ir_op_operand(sum, 1) == body->args[0]));
+    return is_sum ? op : NULL;
+}
+
+// The biases of all products, where each has one and they can be one parameter.
+static bool find_biases(IrModule *m, const IrOp *func, const Group *g, Group *out_sums,
+                        Stack *out_biases) {
+    *out_sums = (Group){.num_ops = g->num_ops};
+    *out_biases = (Stack){.num = g->num_ops};
+    for (uint32_t i = 0; i < g->num_ops; i++) {
+        out_sums->ops[i] = bias_of(m, func, g->ops[i]);
+        if (!out_sums->ops[i]) return false;
+        out_biases->args[i] = ir_op_operand(out_sums->ops[i], 1);
+    }
+    return callers_allow(m, func, out_biases);
+}
+
+// A copy of op in front of `before`, over `operands`, with a result of another type.
+static IrOp *clone_wider(IrModule *m, IrOp *op, IrOp *before, const IrLoc *loc,
+                         IrValue *const *operands, const IrType *type) {
+    IrValueMap map;
+    ir_value_map_init(&map);
+    IrOp *copy = ir_op_clone(m, op, &map);
+    ir_value_map_deinit(&map);
+    copy->loc = loc;
+    ir_op_insert_before(copy, before);
+    for (uint32_t i = 0; i < copy->num_operands; i++) ir_op_set_operand(copy, i, operands[i]);
+    copy->results[0].type = type;
+    return copy;
+}
+
+static const IrLoc *joint_loc(IrModule *m, const Group *g) {
+    const IrLoc *locs[MAX_GROUP];
+    for (uint32_t i = 0; i < g->num_ops; i++) locs[i] = g->ops[i]->loc;
+    return ir_loc_fused(m, "pack-projections", g->num_ops, locs);
+}
+
+// Slices of `all` in the place of what `ops` give, which go, and what they read of `s` with them.
+static void slice_instead(IrModule *m, IrOp *func, Builder *b, IrValue *all, IrValue *n,
+                          const Group *ops, const Stack *s) {
+    int64_t offset = 0;
+    for (uint32_t i = 0; i < ops->num_ops; i++) {
+        IrOp *op = ops->ops[i];
+        IrValue *slice = slice_columns(b, all, n, offset, op->results[0].type);
+        offset += MUTATED(PACK_OFFSET) ? 0 : s->args[i]->type->shape[0];
+        ir_value_replace_all(ir_op_result(op, 0), slice);
+    }
+    for (uint32_t i = 0; i < ops->num_ops; i++) {
+        ir_op_erase(m, ops->ops[i]);
+        drop_arg(m, func, s->args[i]);
+    }
+}
+
 static void pack_group(IrModule *m, IrOp *func, const Group *g) {
     IrOp *first = g->ops[0];
-    const IrLoc *locs[MAX_GROUP];
-    int64_t rows = 0;
-    for (uint32_t i = 0; i < g->num_ops; i++) {
-        rows += ir_op_operand(g->ops[i], 1)->type->shape[0];
-        locs[i] = g->ops[i]->loc;
-    }
-    const IrType *weight = with_rows(m, ir_op_operand(first, 1)->type, rows);
-    IrValue *packed;
-    if (is_entry(func)) {
-        packed = pack_entry(m, func, g, rows);
-    } else {
-        pack_callers(m, func, g, rows);
-        packed = ir_func_insert_arg(m, func, ir_func_body(func)->num_args, weight);
-    }
+    Group sums;
+    Stack weights = weights_of(g), biases;
+    bool has_biases = find_biases(m, func, g, &sums, &biases);
+    IrValue *packed = stack_args(m, func, &weights);
     Builder b = build_before(m, first);
-    b.loc = ir_loc_fused(m, "pack-projections", g->num_ops, locs);
+    b.loc = joint_loc(m, g);
     IrValue *n = row_count(first);
-    const int64_t out_shape[] = {first->results[0].type->shape[0], rows};
+    const int64_t out_shape[] = {first->results[0].type->shape[0], packed->type->shape[0]};
     const IrType *out_type = ir_type_tensor(m, 2, out_shape, first->results[0].type->elem);
     IrValue *empty = build_op(&b, IR_TENSOR_EMPTY, n ? 1 : 0, &n, out_type);
     IrValue *fill_operands[] = {build_float(&b, 0.0, out_type->elem), empty};
@@ -216,29 +289,21 @@ static void pack_group(IrModule *m, IrOp *func, const Group *g) {
                                                .result_types = &out_type,
                                                .num_regions = 0,
                                                .segments = {1, 1}});
-    IrValueMap map;
-    ir_value_map_init(&map);
-    IrOp *product = ir_op_clone(m, first, &map);
-    ir_value_map_deinit(&map);
-    product->loc = b.loc;
-    ir_op_insert_before(product, first);
-    ir_op_set_operand(product, 1, packed);
-    ir_op_set_operand(product, 2, ir_op_result(fill, 0));
-    product->results[0].type = out_type;
-    int64_t offset = 0;
-    for (uint32_t i = 0; i < g->num_ops; i++) {
-        IrOp *op = g->ops[i];
-        IrValue *w = ir_op_operand(op, 1);
-        IrValue *slice =
-            slice_columns(&b, ir_op_result(product, 0), n, offset, op->results[0].type);
-        offset += MUTATED(PACK_OFFSET) ? 0 : w->type->shape[0];
-        ir_value_replace_all(ir_op_result(op, 0), slice);
+    IrValue *factors[] = {ir_op_operand(first, 0), packed, ir_op_result(fill, 0)};
+    IrValue *all = ir_op_result(clone_wider(m, first, first, b.loc, factors, out_type), 0);
+    if (has_biases) {
+        IrValue *onto = build_op(&b, IR_TENSOR_EMPTY, n ? 1 : 0, &n, out_type);
+        IrValue *terms[] = {all, stack_args(m, func, &biases), onto};
+        all = ir_op_result(clone_wider(m, sums.ops[0], first, joint_loc(m, &sums), terms, out_type),
+                           0);
+        slice_instead(m, func, &b, all, n, &sums, &biases);
+        for (uint32_t i = 0; i < g->num_ops; i++) {
+            ir_op_erase(m, g->ops[i]);
+            drop_arg(m, func, weights.args[i]);
+        }
+        return;
     }
-    for (uint32_t i = 0; i < g->num_ops; i++) {
-        IrValue *w = ir_op_operand(g->ops[i], 1);
-        ir_op_erase(m, g->ops[i]);
-        drop_arg(m, func, w);
-    }
+    slice_instead(m, func, &b, all, n, g, &weights);
 }
 
 // The candidates that share the input of `first`.
@@ -345,10 +410,14 @@ static bool any_packed(const Group *g) {
 
 static void note(IrModule *m, const IrOp *func, const Group *g, bool is_packed, bool is_wanted) {
     FusionPattern pattern = meet_in_one_op(g) ? FUSION_MLP_GATE_UP : FUSION_QKV_PROJ;
+    Group sums;
+    Stack biases;
+    bool has_biases = is_packed && find_biases(m, func, g, &sums, &biases);
     FusionNote n = {.pattern = pattern,
                     .is_applied = is_packed,
                     .where = ir_symbol_name(func),
                     .what = names_of(m, g)};
+    if (has_biases) n.what = arena_printf(&m->arena, "%s, with %s", n.what, names_of(m, &sums));
     if (!is_wanted) {
         const char *at = fusion_rule(m, pattern).at;
         n.reason = fusion_reason_name(REASON_USER);
@@ -372,12 +441,13 @@ Status pass_pack_projections(IrModule *m, DiagSink *sink) {
             Group siblings = find_siblings(func, op), g = {.num_ops = 0};
             bool is_first = is_first_reader(op) && siblings.num_ops > 1 && !any_packed(&siblings);
             if (is_candidate(m, func, op)) g = find_group(m, func, op);
+            Stack weights = weights_of(&g);
             const Group *seen = g.num_ops > 1 ? &g : &siblings;
             bool meet = meet_in_one_op(seen);
             FusionPattern pattern = meet ? FUSION_MLP_GATE_UP : FUSION_QKV_PROJ;
             bool is_wanted = (meet ? config.pack_gate_up : config.pack_qkv) &&
                              fusion_rule(m, pattern).mode != FUSION_FORBID;
-            bool is_packed = is_wanted && g.num_ops > 1 && callers_allow(m, func, &g);
+            bool is_packed = is_wanted && g.num_ops > 1 && callers_allow(m, func, &weights);
             if (is_first && !(is_packed && g.num_ops == siblings.num_ops))
                 note(m, func, &siblings, false, is_wanted);
             if (!is_packed) continue;

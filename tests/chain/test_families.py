@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Every model family of data/arch: tiny random models of it through the whole chain, against a float64
 evaluation of its published definition in plain Python; what it refuses."""
+import json
 import os
 import shutil
 import subprocess
@@ -82,6 +83,36 @@ def family_checks(family):
 def check_llama_tokens():
     for kind in TOKENIZERS:
         tokens_are(kind, "llama")
+
+
+def built(family, rules="", activations="f32", **shape):
+    """Number of kernels, record of explain and divergence of a tiny model."""
+    with scratch() as folder:
+        reference, artifact = compile_model(folder, activations, "f32", rules, family=family, tied=False,
+                                            options=("--cpu=x86-64-v3",), **shape)
+        plan = json.loads(run_well("inspect", artifact, "--json"))
+        record = json.loads(run_well("explain", artifact, "--json"))
+        return len(plan["kernels"]), record, divergence(folder, reference, artifact, prompts={"one": PROMPTS["longer"]})
+
+
+def check_biases_of_projections():
+    """Queries, keys and values with biases take as many kernels as without: the biases are one row of numbers, added
+    to the one product while it is in registers. Forbidden, each product has its own kernel, and its own bias in it."""
+    for weights in ("F32", "Q8_0"):
+        plain, _, _ = built("llama", weights=weights)
+        kernels, record, worst = built("qwen2", weights=weights)
+        expect(kernels == plain and worst < 1e-9, f"{kernels} kernels, {plain} without biases; KL {worst}")
+        (rule,) = [r for r in record["rules"] if r["pattern"] == "qkv_proj"]
+        names = [f"blk.0.attn_{x}.{kind}" for kind in ("weight", "bias") for x in "qkv"]
+        expect(all(name in rule["places"][0]["what"] for name in names) and rule["outcome"] == "applied", rule)
+        sums = [e for e in record["edges"] if e["pattern"] == "matmul_bias"]
+        expect(sums and all(e["applied"] for e in sums), sums)
+    for mode, apart in (("require", 0), ("forbid", 2)):
+        more, record, worst = built("qwen2", f"fusion_rules: [{{pattern: qkv_proj, mode: {mode}}}]\n", weights="Q8_0")
+        expect(more == kernels + apart and worst < 1e-9, f"{mode}: {more} kernels, KL {worst}")
+    more, record, worst = built("qwen2", "fusion_rules: [{pattern: matmul_bias, mode: forbid}]\n", weights="Q8_0")
+    sums = [e for e in record["edges"] if e["pattern"] == "matmul_bias"]
+    expect(worst < 1e-9 and sums and not any(e["applied"] for e in sums), sums)
 
 
 # Where the published pattern of layers and the scaling of positions show.

@@ -47,14 +47,18 @@ def softmax(**options):
     return m.text(m.softmax(p, 1))
 
 
-def projections(transposed=True, params=True):
-    """Three products of one input, whose results go on into other ops."""
+def projections(transposed=True, params=True, biases=()):
+    """Three products of one input, whose results go on into other ops; a bias of each lies along "j", its columns."""
     m = Module()
     x = m.argument(M, K)
     sizes = (64, 48, 32)
     weights = [m.argument(*((n, K) if transposed else (K, n)), param=f"w{i}" if params else None)
                for i, n in enumerate(sizes)]
-    return m.text(*[m.softmax(m.product(x, w, transposed), 1) for w in weights])
+    results = [m.product(x, w, transposed) for w in weights]
+    for i, where in enumerate(biases):
+        bias = m.argument(sizes[i] if where == "j" else M, param=f"b{i}" if params else None)
+        results[i] = add(m, results[i], bias, where)
+    return m.text(*[m.softmax(y, 1) for y in results])
 
 
 def gated():
@@ -101,6 +105,7 @@ PATTERNS = [("elementwise", chain()),
             ("matmul_scale", scale()), ("matmul_scale", scale(**ROWS)),
             ("matmul_softmax", softmax()), ("matmul_softmax", softmax(**ROWS)),
             ("mlp_gate_up", gated()), ("qkv_proj", projections()),
+            ("qkv_proj", projections(biases="jjj")), ("qkv_proj", projections(biases="jji")),
             ("norm_quantize", norm_quantise()), ("attn_softmax", attention())]
 
 
