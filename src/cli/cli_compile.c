@@ -242,6 +242,7 @@ Status verb_COMPILE(Cli *cli) {
     bool is_list;
     TRY(put_lists(cli, &is_list));
     if (is_list) return STATUS_OK;
+    if (args_has(args, OPT_VERIFY_RECIPE)) return verb_VERIFY(cli);
     const char *recipe = args_text(args, OPT_RECIPE, NULL);
     TRY(check_positional(cli, recipe ? 0 : 1, recipe ? 0 : 1, "a recipe"));
     if (!recipe) recipe = args->positional[0];

@@ -14,6 +14,7 @@
 #include "compiler/pipeline.h"
 #include "compiler/plan_build.h"
 #include "compiler/predict.h"
+#include "compiler/report_fill.h"
 #include "compiler/resume.h"
 #include "compiler/set_by.h"
 #include "compiler/tuning_lock.h"
@@ -114,6 +115,10 @@ static bool is_outline(const Compilation *c) {
     return c->gguf && gguf_is_outline(c->gguf);
 }
 
+static bool makes_code(const Compilation *c) {
+    return !is_outline(c) && !c->options->is_check;
+}
+
 static bool has_vocabulary(const Compilation *c) {
     return !is_text(c) && !is_outline(c);
 }
@@ -194,8 +199,8 @@ static Status choose_levels(Compilation *c) {
     }
     for (int i = 0; i < NUM_CPU_LEVELS; i++)
         if (mask >> i & 1) c->levels[c->num_levels++] = (CpuLevel)i;
-    // Without weights no code is made, so that the best level tells all that the plan says.
-    if (is_outline(c)) {
+    // Where no code is made, the best level tells all that the plan says.
+    if (!makes_code(c)) {
         c->levels[0] = c->levels[c->num_levels - 1];
         c->num_levels = 1;
     }
@@ -357,10 +362,10 @@ static Status compile_level(Compilation *c, uint32_t i) {
     }
     if (status == STATUS_OK && !want_2 && !c->options->emit_ir_level)
         predict(c, m, &target, i + 1 == c->num_levels);
-    bool is_lowered = want_3 || (!want_2 && !is_outline(c));
+    bool is_lowered = want_3 || (!want_2 && makes_code(c));
     if (status == STATUS_OK && is_lowered) status = pipeline_run_until(&one, NUM_PASSES, c->sink);
     if (status == STATUS_OK && i == 0 && want_3) ir_print(m, NULL, c->options->out_ir);
-    if (status == STATUS_OK && !c->options->emit_ir_level && !is_outline(c)) {
+    if (status == STATUS_OK && !c->options->emit_ir_level && makes_code(c)) {
         FOR_EACH_OP_SAFE(op, ir_module_body(m))
         if (op->kind == IR_LLVM_FUNC && is_init(c, ir_symbol_name(op))) ir_op_erase(m, op);
         status = codegen_compile(m, c->levels[i], c->pipeline.num_threads, c->sink, &c->code[i]);
@@ -391,7 +396,7 @@ static Status measure_all_passes(Compilation *c, const Target *target) {
     for (PassId id = pass_next(c->pipeline.m); id < NUM_PASSES; id = (PassId)(id + 1))
         ids[num++] = id;
     TRY(pass_disable_check(pass_facts(c->pipeline.m), ids, num, c->pipeline.disabled,
-                           has_backend(c) && !is_outline(c), c->sink));
+                           has_backend(c) && makes_code(c), c->sink));
     Pipeline all = {.m = ir_module_clone(c->pipeline.m)};
     Explain explain;
     explain_init(&explain, target);
@@ -411,7 +416,7 @@ static Status run_passes(Compilation *c) {
     TRY(run_to_buffers(&c->pipeline, c->sink, &c->explain));
     c->report->cost = explain_cost(&c->explain);
     if (!has_backend(c)) return plan_only(c);
-    if (!c->options->emit_ir_level && !is_outline(c)) TRY(compile_inits(c));
+    if (!c->options->emit_ir_level && makes_code(c)) TRY(compile_inits(c));
     uint32_t num = c->options->emit_ir_level ? 1 : c->num_levels;
     for (uint32_t i = 0; i < num; i++) TRY(compile_level(c, i));
     return STATUS_OK;
@@ -430,7 +435,7 @@ static Status match_code(Compilation *c) {
                 if (str_equal(c->code[l].functions[f].name, c->plan.kernel_names[k]))
                     *entry = (PlanKernelCode){c->code[l].functions[f].offset,
                                               c->code[l].functions[f].len_bytes};
-            BUG_IF(entry->len_bytes == 0 && !is_outline(c), "kernel @%s has no code",
+            BUG_IF(entry->len_bytes == 0 && makes_code(c), "kernel @%s has no code",
                    c->plan.kernel_names[k]);
         }
     t->kernel_code = code;
@@ -508,8 +513,11 @@ static PlanMemoryPart memory_line(Compilation *c, const char *name, uint64_t byt
 }
 
 static CompilePart unknown_part(const Compilation *c) {
-    return (CompilePart){.name = c->num_levels ? "code, vocabulary" : "vocabulary",
-                         .set_by = "unknown without a model file",
+    bool has_code = c->num_levels > 0;
+    return (CompilePart){.name = !is_outline(c) ? "code"
+                                 : has_code     ? "code, vocabulary"
+                                                : "vocabulary",
+                         .set_by = is_outline(c) ? "unknown without a model file" : "not made",
                          .is_outside = true};
 }
 
@@ -530,7 +538,7 @@ static void fill_memory(Compilation *c, const Section *sections, uint32_t num_se
     }
     parts[PLAN_NUM_PARTS] = memory_line(c, SET_BY_PROCESS, PROCESS_BYTES, true);
     // Not in the plan, which would be the artifact's.
-    if (is_outline(c)) report->parts[report->num_parts++] = unknown_part(c);
+    if (!makes_code(c)) report->parts[report->num_parts++] = unknown_part(c);
     report->total_bytes = memory.total_bytes;
 }
 
@@ -612,65 +620,6 @@ static Status write_artifact(Compilation *c, const Section *sections, uint32_t n
     return artifact_writer_commit(&writer, c->sink, &c->report->artifact_bytes);
 }
 
-// ---- the report
-
-// The bucket of a size in the arguments of an entry; 0: no argument has it.
-static int64_t bucket_of(const PlanTables *t, const PlanEntry *entry, uint32_t name) {
-    for (uint32_t i = 0; i < entry->num_ports; i++) {
-        const PlanPort *port = &t->ports[entry->first_port + i];
-        for (uint32_t d = 0; port->kind == PORT_ARGUMENT && d < port->rank; d++)
-            if (port->dim_names[d] == name) return port->dims[d];
-    }
-    return 0;
-}
-
-static void report_sizes(Compilation *c, const PlanEntry *entry, CompileEntry *into) {
-    CompileSize *sizes = ARENA_ARRAY(&c->report->arena, CompileSize, PLAN_MAX_SIZES);
-    into->sizes = sizes;
-    for (size_t i = 0; i < c->plan.num_sizes; i++) {
-        const PlanSize *size = &c->plan.sizes[i];
-        int64_t bucket = bucket_of(&c->plan.tables, entry, size->name);
-        if (size->entry != entry->name || !bucket || into->num_sizes == PLAN_MAX_SIZES) continue;
-        const char *strings = c->plan.strings.data;
-        sizes[into->num_sizes++] =
-            (CompileSize){.name = arena_strdup(&c->report->arena, strings + size->name),
-                          .set_by = arena_strdup(&c->report->arena, strings + size->at),
-                          .bucket = bucket,
-                          .range = *size};
-    }
-}
-
-static void fill_report(Compilation *c) {
-    CompileReport *r = c->report;
-    const PlanTables *t = &c->plan.tables;
-    r->kernels = ARENA_ARRAY(&r->arena, CompileKernel, t->num_kernels);
-    for (uint64_t k = 0; k < t->num_kernels; k++)
-        r->kernels[r->num_kernels++] =
-            (CompileKernel){.name = arena_strdup(&r->arena, c->plan.kernel_names[k]),
-                            .kind = arena_strdup(&r->arena, c->plan.kernel_kinds[k]),
-                            .scratch_bytes = c->plan.kernel_scratch_bytes[k],
-                            .code_bytes = c->num_levels ? t->kernel_code[k].len_bytes : 0};
-    for (uint64_t e = 0; e < t->num_entries; e++) {
-        const PlanEntry *entry = &t->entries[e];
-        uint32_t barriers = 0;
-        for (uint32_t s = 0; s < entry->num_steps; s++)
-            barriers += t->steps[entry->first_step + s].needs_barrier;
-        CompileEntry *into = &r->entries[r->num_entries++]; // its times are already there
-        into->name = arena_strdup(&r->arena, c->plan.strings.data + entry->name);
-        into->bucket_tokens = entry->bucket_tokens;
-        into->num_steps = entry->num_steps;
-        into->num_barriers = barriers;
-        report_sizes(c, entry, into);
-    }
-    memcpy(r->levels, c->levels, sizeof r->levels);
-    r->num_levels = c->num_levels;
-    r->threads = c->config.threads;
-    r->context_len_tokens = t->header.context_len_tokens;
-    r->kv_bytes = t->header.kv_bytes;
-    r->page_len_tokens = t->header.page_len_tokens;
-    r->max_pages = t->header.max_pages;
-}
-
 // The recipe's, or the module's file name without its ending.
 static const char *model_name(const Compilation *c) {
     if (c->recipe) return c->recipe->model_name;
@@ -725,7 +674,10 @@ static Status compile_all(Compilation *c) {
     uint32_t num, plan_at;
     TRY(finish_plan(c, sections, &num, &plan_at));
     TRY(budget_check(c->recipe, &c->plan.tables.header, c->report, c->sink));
-    fill_report(c);
+    memcpy(c->report->levels, c->levels, sizeof c->levels);
+    c->report->num_levels = c->num_levels;
+    c->report->threads = c->config.threads;
+    report_fill(&c->plan, c->report);
     if (writes_artifact(c)) TRY(write_artifact(c, sections, num, plan_at));
     c->report->phase_ns[COMPILE_WEIGHTS] = now_ns() - started;
     return STATUS_OK;

@@ -25,6 +25,7 @@ typedef struct CompileOptions {
     const char *model_path;  // overrides the recipe's; NULL: the recipe's
     const char *out_path;    // NULL: nothing is written
     bool is_dry_run;         // out_path is checked, and nothing written
+    bool is_check;           // of a dry run: no code is made, its bytes stay unknown
     const char *target;      // one of the recipe's; `host` for IR text; NULL: the only one
     const char *target_file; // a description of the machine, instead of the table's; NULL: none
     const char *tuning_path; // a tuning lock (tuning_lock.h); NULL: the cost model chooses

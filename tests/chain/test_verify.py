@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""`ingot verify`: what it says, a dry run and a compile say too, before any code is made."""
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from support import ROOT, TINY_RECIPE, expect, expect_exit, main, run, run_well, scratch
+from tiny_model import make_model
+
+KEPT = scratch()
+# name: (what is written instead of what, the code). Of the recipe by itself; of the model against it; of the plan.
+FAULTS = {
+    "a key misspelt": ("seq_len:", "seq_lem:", "R0008", 3),
+    "a value out of range": ("threads: 2", "threads: 0", None, 3),
+    "a range upside down": ("{min: 1, max: 8, step: 8}", "{min: 9, max: 8, step: 8}", None, 3),
+    "an unknown level": ("cpu: x86-64-v3", "cpu: x86-64-v9", None, 3),
+    "an unknown precision": ("activations: f32", "activations: f8", None, 3),
+    "no YAML": ("version: 1", "version: [1", None, 3),
+    "a context beyond the model's": ("kv_cache_seq_len: {max: 64}", "kv_cache_seq_len: {max: 65536}", None, 1),
+    "a forbidden fusion that must be": ("version: 1", "version: 1\nfusion_rules: [{pattern: conv_relu_bn, mode: require}]",
+                                        None, 1),
+    "another model's layers": ("version: 1", "version: 1\ndims: {layers: 7}", None, 1),
+    "too little memory": ("version: 1", 'version: 1\nmax_memory_gb: "1000 B"', "M0001", 4),
+}
+
+
+def path_of(name):
+    return os.path.join(KEPT.name, name)
+
+
+def write(name, text):
+    with open(path_of(name), "w", encoding="utf-8") as out:
+        out.write(text)
+    return path_of(name)
+
+
+def model():
+    if not os.path.exists(path_of("m.gguf")):
+        make_model(path_of("m.gguf"))
+    return path_of("m.gguf")
+
+
+def codes(done):
+    return re.findall(rb"error\[(\w+)\]", done.stderr)
+
+
+def check_verify_dry_run_and_compile_agree():
+    for name, (old, new, code, status) in FAULTS.items():
+        expect(old in TINY_RECIPE, name)
+        recipe = write("bad.yaml", TINY_RECIPE.replace(old, new))
+        verified = run("verify", recipe, "--model", model())
+        expect_exit(verified, status)
+        dry = run("compile", recipe, "--model", model(), "--dry-run")
+        made = run("compile", recipe, "--model", model(), "-o", path_of("never.ingot"))
+        expect(codes(verified) and codes(verified) == codes(dry) == codes(made),
+               f"{name}: {codes(verified)}, {codes(dry)}, {codes(made)}")
+        expect(dry.returncode == made.returncode and (dry.returncode == status or (status, dry.returncode) == (1, 3)),
+               f"{name}: {dry.returncode}")
+        expect(code is None or code.encode() in codes(verified), f"{name}: {codes(verified)}")
+        expect(verified.stdout == b"" and not os.path.exists(path_of("never.ingot")), name)
+
+
+def check_a_bound_is_held_to_the_byte():
+    """With a bound, code is made to be counted, so that both say the same of the last byte."""
+    recipe = write("good.yaml", TINY_RECIPE)
+    need = json.loads(run_well("compile", recipe, "--model", model(), "--dry-run", "--json"))["memory"]["total_bytes"]
+    for bound, status in ((need, 0), (need - 1, 4)):
+        recipe = write("bound.yaml", TINY_RECIPE + f'max_memory_gb: "{bound} B"\n')
+        done = run("verify", recipe, "--model", model(), "--json")
+        expect_exit(done, status)
+        report = json.loads(done.stdout)
+        expect(report["holds"] == (status == 0) and report["counts_code"], report)
+        expect(status or report["targets"][0]["total_bytes"] == need, report)
+        expect_exit(run("compile", recipe, "--model", model(), "--dry-run"), status)
+
+
+def check_what_holds_is_said_per_target():
+    out = run_well("verify", write("good.yaml", TINY_RECIPE), "--model", model()).decode()
+    expect(re.fullmatch(r"\S+good\.yaml holds for x86_64: [\d ]+ bytes beside the code, 2 versions\n", out), out)
+    seven = os.path.join(ROOT, "data", "recipes", "llama-7b.yaml")
+    report = json.loads(run_well("verify", seven, "--json"))
+    expect([t["name"] for t in report["targets"]] == ["a100-sxm-80gb", "l40s", "ascend-910b2", "x86_64"], report)
+    one = json.loads(run_well("compile", seven, "--verify-recipe", "--target=l40s", "--json"))
+    expect(one["targets"] == [t for t in report["targets"] if t["name"] == "l40s"], one)
+    module = os.path.join(ROOT, "tests", "chain", "modules", "mlp.mlir")
+    expect(b"holds for this machine" in run_well("verify", module), "modules too")
+
+
+def check_without_a_model_the_recipe_is_at_fault():
+    """Exit 1 is about a model that breaks a recipe; a module or numbers that are wrong by themselves are 3."""
+    bad = write("bad.mlir", "func.func @f(%x: tensor<2xf32>) -> tensor<3xf32> { return %x : tensor<2xf32> }")
+    expect_exit(run("verify", bad), 3)
+    inside = write("bad.yaml", "version: 1\nmodel_name: s\nsubgraph: {file: bad.mlir}\n")
+    expect_exit(run("verify", inside, "--model", model()), 3)
+    dims = "dims: {architecture: llama, layers: 2, hidden: 64, heads: 3, ffn: 160, vocab: 300, norm_eps: 1e-5}"
+    expect_exit(run("verify", write("dims.yaml", f"version: 1\nmodel_name: d\nprecision: {{weights: F32}}\n{dims}")), 3)
+
+
+def check_sarif():
+    """The parts of SARIF 2.1.0 that readers need: version, rules, results with level, message and region."""
+    recipe = write("two.yaml", TINY_RECIPE.replace("seq_len:", "seq_lem:").replace("threads", "treads"))
+    done = run("verify", recipe, "--model", model(), "--sarif")
+    expect_exit(done, 3)
+    log = json.loads(done.stdout)
+    expect(log["version"] == "2.1.0" and "sarif-2.1.0" in log["$schema"] and len(log["runs"]) == 1, log)
+    driver, results = log["runs"][0]["tool"]["driver"], log["runs"][0]["results"]
+    expect(driver["name"] == "ingot" and len(results) >= 2, log)
+    rules = [rule["id"] for rule in driver["rules"]]
+    expect(len(rules) == len(set(rules)), rules)
+    for result in results:
+        expect(result["ruleId"] in rules and result["level"] == "error" and result["message"]["text"], result)
+        place = result["locations"][0]["physicalLocation"]
+        expect(place["artifactLocation"]["uri"] == recipe, place)
+        line = TINY_RECIPE.split("\n")[place["region"]["startLine"] - 1]
+        expect("seq_len" in line or "threads" in line, line)
+        expect(place["region"]["endColumn"] > place["region"]["startColumn"] >= 1, place)
+    expect(log["runs"][0]["invocations"] == [{"executionSuccessful": True, "exitCode": 3}], log)
+    spaced = write("a b%c.yaml", TINY_RECIPE.replace("seq_len:", "seq_lem:"))
+    uri = json.loads(run("verify", spaced, "--sarif").stdout)["runs"][0]["results"][0]["locations"][0]
+    expect(uri["physicalLocation"]["artifactLocation"]["uri"].endswith("/a%20b%25c.yaml"), uri)
+    log = json.loads(run_well("verify", write("good.yaml", TINY_RECIPE), "--model", model(), "--sarif"))
+    expect(log["runs"][0]["results"] == [], "nothing found, nothing listed")
+
+
+def check_usage():
+    expect_exit(run("verify"), 2)
+    expect_exit(run("verify", path_of("none.yaml")), 6)
+    expect_exit(run("verify", write("good.yaml", TINY_RECIPE), "--model", model(), "--sarif", "--json"), 2)
+    done = run("verify", write("good.yaml", TINY_RECIPE), "--model", model(), "--target=l4Os")
+    expect(done.returncode == 3 and b"l4Os" in done.stderr, done.stderr)
+
+
+if __name__ == "__main__":
+    main(globals())
