@@ -117,18 +117,21 @@ static Status put_results(Cli *cli, IrModule *m, const IrOp *func, const Outcome
                           StrBuf *out) {
     IngotTensor tensors[MAX_RESULTS + MAX_ARGUMENTS] = {0};
     StrBuf types[MAX_RESULTS + MAX_ARGUMENTS] = {0};
+    uint64_t numbers[MAX_RESULTS + MAX_ARGUMENTS];
     for (uint32_t i = 0; i < outcome->num; i++) {
         const IrInterpValue *value = outcome->values[i];
         uint32_t argument = outcome->arguments[i];
         bool is_result = argument == NO_ARGUMENT, is_shaped = ir_type_is_shaped(value->type);
         ir_print_type(ir_type_elem(value->type), &types[i]);
+        bool is_bool = value->type->kind == IR_TYPE_INT && value->type->width == 1; // true: -1
+        numbers[i] = is_bool ? value->bits & 1 : value->bits;
         tensors[i] =
             (IngotTensor){.name = is_result ? module_text_result_name(m, func, i)
                                             : module_text_argument_name(m, func, argument),
                           .type = types[i].data,
                           .rank = is_shaped ? value->type->rank : 0,
                           .dims = is_shaped ? value->type->shape : NULL,
-                          .data = is_shaped ? value->data : (void *)(uintptr_t)&value->bits,
+                          .data = is_shaped ? value->data : (void *)&numbers[i],
                           .len_bytes = is_shaped ? value->len_bytes : ir_type_bytes(value->type)};
         if (args_has(&cli->args, OPT_RESULT)) continue;
         put_value(out, m, is_result ? "result" : "argument", is_result ? i : argument, value);

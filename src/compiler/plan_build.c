@@ -459,7 +459,6 @@ static Status read_general_entry(Reader *r) {
     TRY(size_ranges_read(r->entry, r->sink, &r->ranges));
     TRY(read_ports(r, &e));
     TRY(read_steps(r, &e));
-    if (e.num_steps == 0) return refuse(r, r->entry, "nothing to compute");
     read_sizes(r, &e);
     PUSH(r->entries, r->num_entries, r->entries_capacity, e);
     return STATUS_OK;

@@ -65,15 +65,29 @@ typedef struct AffineApply {
     int sign; // of affine.max: +1, affine.min: -1, affine.apply: 0
 } AffineApply;
 
+// Finds a divisor that is not positive, for which MLIR defines no result.
+static bool has_bad_divisor(const IrAffineExpr *e, const int64_t *dims, const int64_t *symbols,
+                            int64_t *out_divisor) {
+    if (e->kind <= IR_AFFINE_SYMBOL) return false;
+    bool divides = e->kind != IR_AFFINE_ADD && e->kind != IR_AFFINE_MUL;
+    if (divides && (*out_divisor = ir_affine_eval(e->rhs, dims, symbols)) < 1) return true;
+    return has_bad_divisor(e->lhs, dims, symbols, out_divisor) ||
+           has_bad_divisor(e->rhs, dims, symbols, out_divisor);
+}
+
 static bool run_affine_apply(Interp *in, const InterpInst *inst, uint64_t *frame) {
-    (void)in;
     const AffineApply *apply = inst->info;
     int64_t inputs[INTERP_MAX_OPERANDS];
     for (uint32_t i = 0; i < apply->map->num_inputs; i++) {
         inputs[i] = (int64_t)frame[apply->slots[i]];
     }
+    const IrAffineMap *map = apply->map->map;
+    int64_t divisor;
+    for (uint32_t r = 0; !apply->map->is_linear && r < map->num_results; r++)
+        if (has_bad_divisor(map->results[r], inputs, inputs + map->num_dims, &divisor))
+            return interp_fault_of(in, inst->op, FAULT_DIVISOR, divisor, (InterpNumbers){{0}}, "");
     int64_t best = interp_map_eval(apply->map, 0, inputs);
-    for (uint32_t r = 1; r < apply->map->map->num_results; r++) {
+    for (uint32_t r = 1; r < map->num_results; r++) {
         int64_t value = interp_map_eval(apply->map, r, inputs);
         best = apply->sign > 0 ? MAX(best, value) : MIN(best, value);
     }

@@ -147,27 +147,52 @@ static bool has_own_buffer(const IrOp *ret, uint32_t i) {
     return fills_own_buffer(def);
 }
 
-static void bind_results(IrModule *m, IrOp *func) {
+static Status bind_results(IrModule *m, IrOp *func, DiagSink *sink) {
     IrOp *ret = ir_block_terminator(ir_func_body(func));
     for (uint32_t i = 0; i < ret->num_operands; i++) {
         IrValue *value = ir_op_operand(ret, i);
+        if (value->def_op && value->def_op->kind == IR_TENSOR_EMPTY)
+            return diag_error(sink, DIAG_P0005, ir_loc_span(value->def_op->loc),
+                              "@%s: result %u comes straight from tensor.empty: its contents are "
+                              "undefined",
+                              ir_symbol_name(func), i);
         Builder b = build_before(m, ret);
         if (ir_type_is_scalar(value->type))
             ir_op_set_operand(ret, i, insert_scalar(&b, value));
         else if (value->type->kind == IR_TYPE_TENSOR && !has_own_buffer(ret, i))
             ir_op_set_operand(ret, i, copy_tensor(&b, value));
     }
+    return STATUS_OK;
+}
+
+// Vectors are of level 2: what schedules make of tensors.
+static Status refuse_vectors(const IrOp *func, DiagSink *sink) {
+    const IrType *type = ir_func_type(func);
+    const IrOp *ret = ir_block_terminator(ir_func_body(func));
+    for (uint32_t i = 0; i < type->num_inputs + type->num_results; i++) {
+        bool is_input = i < type->num_inputs;
+        uint32_t number = is_input ? i : i - type->num_inputs;
+        if ((is_input ? type->inputs : type->results)[number]->kind != IR_TYPE_VECTOR) continue;
+        const IrOp *maker = is_input ? NULL : ir_op_operand(ret, number)->def_op;
+        Status status = diag_error(sink, DIAG_P0005, ir_loc_span((maker ? maker : func)->loc),
+                                   "@%s: %s %u is a vector", ir_symbol_name(func),
+                                   is_input ? "argument" : "result", number);
+        diag_evidence(sink, "modules that are compiled work on tensors and numbers");
+        diag_write(sink, "a tensor, with its arithmetic in linalg.generic");
+        return status;
+    }
+    return STATUS_OK;
 }
 
 Status pass_bind_ports(IrModule *m, DiagSink *sink) {
-    (void)sink; // what is no tensor and no scalar has been refused by the verifier
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!entry_takes_tensors(m, func)) continue;
+        TRY(refuse_vectors(func, sink));
         bind_arguments(m, func);
         FOR_EACH_OP(op, ir_func_body(func))
         if (op->kind == IR_SCF_FOR || op->kind == IR_SCF_IF) carry_tensors(m, op);
         own_carried(m, ir_func_body(func));
-        bind_results(m, func);
+        TRY(bind_results(m, func, sink));
         ir_func_update_type(m, func);
     }
     return STATUS_OK;

@@ -28,6 +28,9 @@ void checks_proven(Checks *c, const IrOp *op, const Fault *fault, ValueRange ran
 void checks_assert(Checks *c, Builder *b, const IrOp *op, const Fault *fault, IrValue *ok);
 // Gives the assertion the number of its check, which is about op.
 void checks_mark(Checks *c, IrOp *assertion, const IrOp *op, const Fault *fault);
+// affine.apply, affine.min or affine.max: one that divides by a value becomes checked arithmetic
+// (check_map.c).
+void check_map(Checks *c, IrOp *op);
 // Writes ingot.checks on the module and frees.
 void checks_finish(Checks *c);
 

@@ -1,4 +1,6 @@
-// expand-tensors: tensor.pad becomes a fill and the insertion of what it pads.
+// expand-tensors: tensor.pad becomes a fill and the insertion of what it pads; scf.forall becomes
+// loops that run one after another (expand_forall.c), linalg.pack and unpack what they move
+// (expand_pack.c), a choice between whole tensors an scf.if.
 //
 //   %p = tensor.pad %x low[1, 1] high[1, 1] { yield %c } : tensor<4x4xf32> to tensor<6x6xf32>
 //   -> %f = linalg.fill ins(%c) outs(%e);  %p = tensor.insert_slice %x into %f[1, 1] [4, 4] [1, 1]
@@ -6,8 +8,8 @@
 // A padding that depends on the place is computed by a generic. Needs: nothing.  Keeps: all. Exact.
 #include <string.h>
 
-#include "passes/build.h"
 #include "passes/entry.h"
+#include "passes/expand.h"
 #include "passes/pass.h"
 
 enum { MAX_RANK = 12 };
@@ -32,7 +34,7 @@ static IrValue *inside_constant(Builder *b, const IrOp *pad) {
     return ir_op_result(copy, 0);
 }
 
-static IrValue *build_fill(Builder *b, IrValue *scalar, IrValue *out) {
+IrValue *expand_fill(Builder *b, IrValue *scalar, IrValue *out) {
     IrValue *operands[] = {scalar, out};
     return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_FILL,
                                                      .num_operands = 2,
@@ -141,10 +143,30 @@ static Status expand_pad(IrModule *m, IrOp *pad, DiagSink *sink) {
     IrValue *scalar = outside_padding(pad);
     if (!scalar) scalar = inside_constant(&b, pad);
     IrValue *padding =
-        scalar ? build_fill(&b, scalar, build_empty(&b, type)) : build_by_place(&b, pad, type);
+        scalar ? expand_fill(&b, scalar, build_empty(&b, type)) : build_by_place(&b, pad, type);
     ir_value_replace_all(ir_op_result(pad, 0), insert_at(&b, pad, padding));
     ir_op_erase(m, pad);
     return STATUS_OK;
+}
+
+// A choice between whole tensors is a branch.
+static void expand_select(IrModule *m, IrOp *op) {
+    Builder b = build_before(m, op);
+    IrValue *cond = ir_op_operand(op, 0);
+    IrOp *branch = build_op_full(&b, &(IrOpSpec){.kind = IR_SCF_IF,
+                                                 .num_operands = 1,
+                                                 .operands = &cond,
+                                                 .num_results = 1,
+                                                 .result_types = &op->results[0].type,
+                                                 .num_regions = 2,
+                                                 .segments = {1}});
+    for (uint32_t r = 0; r < 2; r++) {
+        Builder inner = build_at_end(m, ir_region_add_block(m, &branch->regions[r]), op->loc);
+        IrValue *value = ir_op_operand(op, 1 + r);
+        build_yield(&inner, IR_SCF_YIELD, 1, &value);
+    }
+    ir_value_replace_all(ir_op_result(op, 0), ir_op_result(branch, 0));
+    ir_op_erase(m, op);
 }
 
 static Status expand_block(IrModule *m, IrBlock *block, DiagSink *sink) {
@@ -152,6 +174,11 @@ static Status expand_block(IrModule *m, IrBlock *block, DiagSink *sink) {
         for (uint32_t r = 0; r < op->num_regions; r++)
             FOR_EACH_BLOCK(inner, &op->regions[r]) TRY(expand_block(m, inner, sink));
         if (op->kind == IR_TENSOR_PAD) TRY(expand_pad(m, op, sink));
+        if (op->kind == IR_SCF_FORALL) expand_forall(m, op);
+        if (op->kind == IR_LINALG_PACK || op->kind == IR_LINALG_UNPACK)
+            TRY(expand_pack(m, op, sink));
+        if (op->kind == IR_ARITH_SELECT && op->results[0].type->kind == IR_TYPE_TENSOR)
+            expand_select(m, op);
     }
     return STATUS_OK;
 }

@@ -379,6 +379,10 @@ static void read_op(IrOp *op, void *ctx) {
     case IR_SCF_FOR: read_loop(p, op, 3); break;
     case IR_SCF_FORALL: read_loop(p, op, op->num_operands - op->num_results); break;
     case IR_SCF_IF: read_if(p, op); break;
+    case IR_ARITH_SELECT:
+        unite_dims(p, op, ir_op_operand(op, 1), &op->results[0]);
+        unite_dims(p, op, ir_op_operand(op, 2), &op->results[0]);
+        break;
     case IR_FUNC_CALL: refuse(p, op, "the call cannot be replaced by what it calls", NULL); break;
     case IR_TENSOR_EXTRACT:
     case IR_SCF_YIELD:
@@ -546,12 +550,21 @@ static Status name_arguments(Prover *p) {
 
 // ---- outside
 
+static bool block_has_unknown(const IrBlock *block) {
+    for (uint32_t i = 0; i < block->num_args; i++)
+        if (is_unknown(block->args[i]->type)) return true;
+    FOR_EACH_OP(op, block) {
+        for (uint32_t i = 0; i < op->num_results; i++)
+            if (is_unknown(op->results[i].type)) return true;
+        for (uint32_t r = 0; r < op->num_regions; r++)
+            for (const IrBlock *inner = op->regions[r].first; inner; inner = inner->next)
+                if (block_has_unknown(inner)) return true;
+    }
+    return false;
+}
+
 bool sizes_are_unknown(const IrOp *func) {
-    const IrType *type = ir_func_type(func);
-    bool any = false;
-    for (uint32_t i = 0; i < type->num_inputs; i++) any |= is_unknown(type->inputs[i]);
-    for (uint32_t i = 0; i < type->num_results; i++) any |= is_unknown(type->results[i]);
-    return any;
+    return block_has_unknown(ir_func_body(func));
 }
 
 Status sizes_prove(IrModule *m, IrOp *func, const SizeRanges *ranges, DiagSink *sink,

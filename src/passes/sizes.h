@@ -66,7 +66,8 @@ Size sizes_of_index(const Sizes *sizes, const IrValue *value); // number -1: nei
 // Of a structured op: the size of its loop.
 Size sizes_of_loop(IrModule *m, const Sizes *sizes, const IrOp *op, uint32_t loop);
 
-// Has an argument or result of the function an unknown size?
+// Has an argument of the function, or a value in it, an unknown size? Without names all of them are
+// numbers that follow from others.
 bool sizes_are_unknown(const IrOp *func);
 
 // ---- split_sizes.c: of split-buckets

@@ -352,7 +352,10 @@ static ValueRange of_elements(Ranges *r, const IrValue *tensor) {
 
 static ValueRange of_loop(Ranges *r, const IrOp *loop) {
     ValueRange lo = ranges_of(r, ir_op_operand(loop, 0)), hi = ranges_of(r, ir_op_operand(loop, 1));
-    return (ValueRange){lo.min, MAX(lo.min, below(hi.max))};
+    int64_t last = MAX(lo.min, below(hi.max)), step, span;
+    bool is_exact = lo.min == lo.max && ir_value_constant_int(ir_op_operand(loop, 2), &step) &&
+                    step > 0 && !__builtin_sub_overflow(last, lo.min, &span);
+    return (ValueRange){lo.min, is_exact ? last - span % step : last};
 }
 
 static ValueRange of_argument(Ranges *r, const IrValue *value) {

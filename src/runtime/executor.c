@@ -117,6 +117,7 @@ static Status open_code(Executor *executor, DiagSink *sink) {
     const Artifact *artifact = executor->artifact;
     const SectionEntry *entry = &artifact->sections[artifact->levels[executor->level].section];
     uint64_t bytes = align_up(entry->len_bytes, ARTIFACT_PAGE_BYTES);
+    if (bytes == 0) return STATUS_OK; // of a module that computes nothing
     uint8_t *code =
         mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, artifact->fd, (off_t)entry->offset);
     if (code == MAP_FAILED) code = copy_code(artifact, entry, bytes);

@@ -78,9 +78,9 @@ static Status find_tables(Artifact *artifact, DiagSink *sink) {
         !artifact->ports || !artifact->checks)
         return diag_error(sink, DIAG_X0006, plan_at(artifact, offsetof(PlanHeader, levels)),
                           "a table does not lie in the plan");
-    if (plan->levels.count == 0 || plan->entries.count == 0 || plan->kernels.count == 0 ||
-        plan->levels.count > NUM_CPU_LEVELS || plan->kernels.count > MAX_KERNELS ||
-        plan->memory.count > PLAN_MAX_MEMORY_LINES ||
+    if (plan->levels.count == 0 || plan->entries.count == 0 ||
+        (plan->vocab_size && plan->kernels.count == 0) || plan->levels.count > NUM_CPU_LEVELS ||
+        plan->kernels.count > MAX_KERNELS || plan->memory.count > PLAN_MAX_MEMORY_LINES ||
         plan->kernel_code.count != plan->levels.count * plan->kernels.count)
         return diag_error(sink, DIAG_X0006, plan_at(artifact, offsetof(PlanHeader, levels)),
                           "the tables' lengths do not fit each other");
@@ -171,7 +171,7 @@ static Status check_entries(const Artifact *artifact, DiagSink *sink) {
         if (!is_range(entry->first_port, entry->num_ports, plan->ports.count) ||
             (is_model && entry->num_ports != 0))
             return diag_error(sink, DIAG_X0006, span, "an entry's ports lie outside their table");
-        if (entry->num_steps == 0 || entry->num_head_steps > entry->num_steps ||
+        if ((is_model && entry->num_steps == 0) || entry->num_head_steps > entry->num_steps ||
             entry->repeats_head > (entry->num_head_steps > 0) ||
             !is_range(entry->first_step, entry->num_steps, plan->steps.count))
             return diag_error(sink, DIAG_X0006, span, "an entry's steps lie outside their table");

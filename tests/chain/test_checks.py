@@ -361,6 +361,35 @@ def check_sizes():
                        f"sizes {n}, {k}")
 
 
+def check_affine_divisors():
+    """An affine map that divides by a value: every sign of it, and a divisor that is not positive."""
+    text = """func.func @main(%n: index, %d: index, %t: tensor<4xindex>) -> (index, index, index, tensor<4xindex>) {
+  %q = affine.apply affine_map<()[s0, s1] -> (s0 floordiv s1)>()[%n, %d]
+  %c = affine.apply affine_map<(d0)[s0] -> (d0 ceildiv s0 + d0 * s0)>(%n)[%d]
+  %m = affine.max affine_map<(d0)[s0] -> (d0 mod s0, d0 - 3, s0 - 2)>(%n)[%d]
+  %e = tensor.empty() : tensor<4xindex>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%t : tensor<4xindex>) outs(%e : tensor<4xindex>) {
+  ^bb0(%a: index, %o: index):
+    %i = linalg.index 0 : index
+    %v = affine.min affine_map<(d0)[s0] -> (d0 * 5 mod s0, d0 floordiv (s0 + 1))>(%i)[%a]
+    linalg.yield %v : index
+  } -> tensor<4xindex>
+  return %q, %c, %m, %r : index, index, index, tensor<4xindex>
+}
+"""
+    arguments = [("n", "index", ()), ("d", "index", ()), ("t", "index", (4,))]
+    with scratch() as folder:
+        module = Module(folder, "affine", text, arguments)
+        for n in (-9, -6, -1, 0, 1, 5, 6, 2 ** 40):
+            for d in (1, 2, 3, 7):
+                expect(module.call([n], [d], [1, 2, 3, 4]) is None, f"{n}, {d} failed")
+        for d in (0, -1, INT_MIN[64]):
+            line = module.call([7], [d], [1, 2, 3, 4])
+            expect(line and f"'affine.apply' op divides by {d}, which is not positive" in line, line)
+        line = module.call([7], [1], [1, 2, -3, 4])
+        expect(line and "'affine.min' op divides by -3, which is not positive" in line, line)
+
+
 def check_vectors_are_refused():
     """Level 1 reads them; what could fail on some of their elements has no check, and no kernel is made of them."""
     for op, kinds in (("arith.fptoui", "f32 i32"), ("arith.fptosi", "f32 i8"), ("arith.divsi", "i32"),
