@@ -32,10 +32,10 @@ def number(value):
 
 class Net:
     """Values are (name, shape) with shape [n, h, w, c] or [n, k]; ONNX names are the same. With first, the module
-    holds maps as [n, c, h, w]."""
+    holds maps as [n, c, h, w]; layout: what it asks for between convolutions (ingot.map_layout)."""
 
-    def __init__(self, shape, seed=1, first=False):
-        self.first = first
+    def __init__(self, shape, seed=1, first=False, layout=None):
+        self.first, self.layout = first, layout
         self.rng = np.random.default_rng(seed)
         self.params, self.lines, self.nodes, self.steps, self.count = {}, [], [], [], 0
         self.stored = {}  # parameters whose form in the module is another
@@ -393,8 +393,10 @@ class Net:
         args += [f'%{k}: {tensor(v.shape)} {{ingot.param = "{k}"}}' for k, v in self.used_params().items()]
         constants = [f"  %{k} = arith.constant {number(v)} : f32" for k, v in self.constants.items()]
         channel = f"#ch4 = affine_map<(d0, d1, d2, d3) -> (d{1 if self.first else 3})>\n"
-        return "\n".join([HEAD + channel + f"func.func @main({', '.join(args)}) -> {self.type(y[1])} {{"] +
-                         constants + self.lines + [f"  return %{y[0]} : {self.type(y[1])}", "}", ""])
+        asked = f'module attributes {{ingot.map_layout = "{self.layout}"}} {{\n' if self.layout else ""
+        return "\n".join([HEAD + channel + asked + f"func.func @main({', '.join(args)}) -> {self.type(y[1])} {{"] +
+                         constants + self.lines + [f"  return %{y[0]} : {self.type(y[1])}", "}", ""] +
+                         ["}", ""] * (self.layout is not None))
 
     def write(self, path, y):
         """path.mlir and path.gguf"""

@@ -341,7 +341,7 @@ static Status compile_level(Compilation *c, uint32_t i) {
     ir_op_set_attr(m, m->op, "ingot.target", ir_attr_string(m, cpu_level_info(c->levels[i])->name));
     Target target = {0};
     Status status = STATUS_OK;
-    if (ir_op_attr(m->op, "ingot.machine")) {
+    if (ir_op_attr(m->op, "ingot.machine") && c->num_levels == 1) {
         status = pass_machine_read(m, c->levels[i], c->sink, &target);
     } else {
         status = level_target(c, i, &target);
@@ -409,8 +409,10 @@ static Status measure_all_passes(Compilation *c, const Target *target) {
 
 static Status run_passes(Compilation *c) {
     Target target = {0};
-    if (!has_backend(c)) pass_machine_write(c->pipeline.m, &c->machine);
     TRY(level_target(c, 0, &target));
+    // Layouts are chosen once for all levels, by the machine as the least of them sees it.
+    if (!ir_op_attr(c->pipeline.m->op, "ingot.machine"))
+        pass_machine_write(c->pipeline.m, &target);
     explain_init(&c->explain, &target);
     TRY(measure_all_passes(c, &target));
     TRY(run_to_buffers(&c->pipeline, c->sink, &c->explain));

@@ -9,7 +9,7 @@ bool contraction_is(const IrOp *op, const char *form) {
 typedef struct Form {
     const char *name;
     uint32_t min_ins, max_ins;
-    uint32_t ranks[2][2]; // of the first two operands: as raised, as laid out (0: any)
+    uint32_t ranks[4][2]; // of the first two operands, as raised and as laid out (0: any)
 } Form;
 
 bool contraction_fits(const IrOp *op) {
@@ -18,8 +18,8 @@ bool contraction_fits(const IrOp *op) {
         {"float", 2, 2, {{2, 2}, {0, 3}}},
         {"dot", 2, 2, {{3, 3}, {0, 5}}},
         {"scale", 3, 6, {{3, 2}, {4, 2}}},
-        {"conv", 2, 2, {{4, 4}, {5, 6}}},
-        {"window", 2, 2, {{4, 3}, {4, 2}}},
+        {"conv", 2, 2, {{4, 4}, {5, 6}, {5, 7}}},
+        {"window", 2, 2, {{4, 3}, {4, 2}, {5, 4}, {5, 2}}},
     };
     const IrAttr *attr = ir_op_attr(op, "ingot.contract");
     if (op->kind != IR_LINALG_GENERIC || op->segments[1] != 1 || op->num_results > 1) return false;
@@ -36,10 +36,11 @@ bool contraction_fits(const IrOp *op) {
         if (op->segments[0] < form->min_ins || op->segments[0] > form->max_ins) return false;
         uint32_t first = ir_op_operand(op, 0)->type->rank,
                  second = ir_op_operand(op, 1)->type->rank;
-        bool is_raised = first == form->ranks[0][0] && second == form->ranks[0][1];
-        bool is_laid_out =
-            (form->ranks[1][0] == 0 || first == form->ranks[1][0]) && second == form->ranks[1][1];
-        return is_raised || is_laid_out;
+        for (size_t k = 0; k < ARRAY_LEN(form->ranks) && form->ranks[k][1] > 0; k++)
+            if ((form->ranks[k][0] == 0 || first == form->ranks[k][0]) &&
+                second == form->ranks[k][1])
+                return true;
+        return false;
     }
     return false;
 }

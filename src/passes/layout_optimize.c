@@ -13,6 +13,9 @@
 // Where the number of output rows is no multiple of 16, rows of zeros fill the last tile of the
 // weight, and the columns they make are left out of a copy of the result.
 //
+// Convolutions get their weights in tiles (conv.c), and every map between them the layout that is
+// predicted to cost least (map_choice.c).
+//
 // Needs: typed.  Keeps: all.  Exact but for convolutions of more than one block of input channels,
 // which are summed block by block (reassoc).
 #include <string.h>
@@ -20,6 +23,7 @@
 #include "passes/contraction.h"
 #include "passes/conv.h"
 #include "passes/dce.h"
+#include "passes/map_layout.h"
 #include "passes/mutate.h"
 #include "passes/pass.h"
 
@@ -430,7 +434,16 @@ static Status layout_function(Layout *l) {
     return STATUS_OK;
 }
 
+// Of the machine that is named, or the least of the CPU level.
+static Status read_machine(IrModule *m, DiagSink *sink, Target *out_target) {
+    CpuLevel level = (CpuLevel)0;
+    if (ir_op_attr(m->op, "ingot.target")) TRY(pass_target_read(m, sink, &level));
+    return pass_machine_read(m, level, sink, out_target);
+}
+
 Status pass_layout_optimize(IrModule *m, DiagSink *sink) {
+    Target target = {0};
+    TRY(read_machine(m, sink, &target));
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (func->kind != IR_FUNC_FUNC || !ir_func_body(func) ||
             ir_op_attr(func, "ingot.composite"))
@@ -438,7 +451,9 @@ Status pass_layout_optimize(IrModule *m, DiagSink *sink) {
         Layout *l = arena_alloc(&m->arena, 1, sizeof *l);
         *l = (Layout){.m = m, .func = func, .sink = sink};
         TRY(layout_function(l));
-        conv_layout(m, func);
+        MapLayouts maps;
+        TRY(map_layouts_choose(m, func, &target, sink, &maps));
+        conv_layout(m, func, &maps);
     }
     dce_module(m);
     return STATUS_OK;

@@ -31,14 +31,18 @@ bool outline_is_conv_pad(const IrOp *op) {
     return reader && outline_is_conv(reader) && pad_of(reader) == op;
 }
 
-// Elementwise over [n, h, w, k], every operand read at its own place or by its channel.
+// Elementwise over [n, h, w, k] or [n, b, h, w, i], every operand read at its own place or by its
+// channel.
 static bool is_epilogue(IrModule *m, const IrOp *op, const IrType *type) {
+    uint32_t rank = type->rank;
     if (op->kind != IR_LINALG_GENERIC || op->num_results != 1 || op->results[0].type != type ||
-        ir_linalg_num_loops(op) != 4)
+        ir_linalg_num_loops(op) != rank || ir_op_attr(op, "ingot.relayout"))
         return false;
+    const IrAffineMap *by_channel =
+        rank == 4 ? build_dims_map(m, 4, 1, 3u) : build_dims_map(m, 5, 2, 1u, 4u);
     for (uint32_t i = 0; i < op->num_operands; i++) {
         const IrAffineMap *map = ir_linalg_map(m, op, i);
-        bool is_channel = i < op->segments[0] && map == build_dims_map(m, 4, 1, 3u);
+        bool is_channel = i < op->segments[0] && map == by_channel;
         if (!is_channel && !ir_affine_is_identity(map)) return false;
     }
     FOR_EACH_OP(inner, ir_op_block(op, 0))
@@ -55,10 +59,14 @@ static IrOp *follower(IrModule *m, const IrOp *last, const IrType *type) {
     return follows ? reader : NULL;
 }
 
-// The result as [n, h, w, k].
+// The result as [n, h, w, k], or in blocks.
 static const IrType *joined_type(IrModule *m, const IrOp *conv, const ConvShape *c) {
-    const int64_t shape[] = {c->n, c->oh, c->ow, c->groups * c->tile};
-    return ir_type_tensor(m, 4, shape, conv->results[0].type->elem);
+    int64_t channels = c->groups * c->tile;
+    const int64_t last[] = {c->n, c->oh, c->ow, channels},
+                  blocks[] = {c->n, channels / MAP_BLOCK, c->oh, c->ow, MAP_BLOCK};
+    const IrType *elem = conv->results[0].type->elem;
+    return c->is_out_blocked ? ir_type_tensor(m, 5, blocks, elem)
+                             : ir_type_tensor(m, 4, last, elem);
 }
 
 void outline_mark_epilogues(IrModule *m, IrOp *conv) {

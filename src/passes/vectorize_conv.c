@@ -95,16 +95,18 @@ static Status read_input(Conv *cv) {
         const IrOp *view = NULL, *copy = pad_copy(root, &view);
         if (!copy) return vec_refuse(cv->v, "a convolution of what the kernel computes");
         const int64_t *at = ir_op_attr(view, "static_offsets")->values;
-        cv->pad_h = at[1];
-        cv->pad_w = at[2];
+        cv->pad_h = at[cv->c.is_blocked ? 2 : 1];
+        cv->pad_w = at[cv->c.is_blocked ? 3 : 2];
         x = ir_op_operand(copy, 0);
     }
     if (x->type->rank != 5) {
-        if (x->type->rank != 4) return vec_refuse(cv->v, "an input of this shape");
+        if (x->type->rank != 4 || cv->c.is_blocked)
+            return vec_refuse(cv->v, "an input of this shape");
         x = split_channels(cv, x, cv->c.is_window ? cv->c.tile : cv->c.block);
     }
-    cv->height = x->type->shape[1];
-    cv->width = x->type->shape[2];
+    uint32_t rows = cv->c.is_blocked ? 2 : 1;
+    cv->height = x->type->shape[rows];
+    cv->width = x->type->shape[rows + 1];
     cv->x = x;
     cv->w = ir_op_operand(cv->product, 1);
     if (cv->c.is_window && cv->w->type->rank == 3) cv->w = split_channels(cv, cv->w, cv->c.tile);
@@ -131,7 +133,7 @@ static Status read_kernel(Conv *cv) {
     IrOp *last_old = ir_func_body(v->kernel)->last->prev;
     FOR_EACH_OP(op, ir_func_body(v->kernel))
     if (contraction_is(op, "conv") || contraction_is(op, "window")) cv->product = op;
-    if (!cv->product || !conv_read(v->m, cv->product, &cv->c) || cv->c.is_blocked)
+    if (!cv->product || !conv_read(v->m, cv->product, &cv->c))
         return vec_refuse(v, "a convolution of this layout");
     const IrValue *result = ir_op_operand(cv->product, 2);
     for (IrOp *op = cv->product->next; op; op = op->next) {
@@ -183,6 +185,58 @@ static IrValue *result_column(Conv *cv, int64_t column) {
     return build_add_index(&cv->v->b, cv->ow, column);
 }
 
+// The element or vector `lane` of a block of the input at this place.
+static IrValue *load_input(Conv *cv, const IrType *vector, IrValue *row, IrValue *column,
+                           IrValue *block, IrValue *lane) {
+    Builder *b = &cv->v->b;
+    IrValue *last[] = {cv->n, row, column, block, lane},
+            *blocks[] = {cv->n, block, row, column, lane};
+    IrValue *const *at = cv->c.is_blocked ? blocks : last;
+    return vector ? build_vector_load(b, vector, cv->x, 5, at) : build_load(b, cv->x, 5, at);
+}
+
+enum { MAX_INDICES = 7 };
+
+// The indices of vector k of group g, its channels being the last dimension of that group or, of a
+// map in blocks and of weights for one, the last two; returns how many.
+static uint32_t add_channel_indices(Conv *cv, bool has_blocks, int64_t k, IrValue **at,
+                                    uint32_t n) {
+    Builder *b = &cv->v->b;
+    int64_t lane = (cv->first_vector + k) * cv->v->s.lanes;
+    if (has_blocks) at[n++] = build_index(b, lane / MAP_BLOCK);
+    at[n++] = build_index(b, has_blocks ? lane % MAP_BLOCK : lane);
+    return n;
+}
+
+// The block of the result that vector k of group g belongs to.
+static IrValue *result_block(Conv *cv, int64_t k) {
+    Builder *b = &cv->v->b;
+    int64_t lane = (cv->first_vector + k) * cv->v->s.lanes;
+    return build_add_index(b, build_mul_index(b, cv->g, cv->c.tile / MAP_BLOCK), lane / MAP_BLOCK);
+}
+
+// The indices of vector k in the result, or in a map like it or by its channels; returns how many.
+static uint32_t result_indices(Conv *cv, const IrType *type, int64_t row, int64_t column, int64_t k,
+                               IrValue **at) {
+    Builder *b = &cv->v->b;
+    bool is_map = type->rank > 2, has_groups = type->rank == 6;
+    uint32_t n = 0;
+    if (is_map) at[n++] = cv->n;
+    if (!cv->c.is_out_blocked) {
+        if (is_map) at[n++] = cv->oh[row];
+        if (is_map) at[n++] = result_column(cv, column);
+        at[n++] = cv->g;
+        return add_channel_indices(cv, false, k, at, n);
+    }
+    int64_t lane = (cv->first_vector + k) * cv->v->s.lanes;
+    at[n++] = has_groups ? cv->g : result_block(cv, k);
+    if (has_groups) at[n++] = build_index(b, lane / MAP_BLOCK);
+    if (is_map) at[n++] = cv->oh[row];
+    if (is_map) at[n++] = result_column(cv, column);
+    at[n++] = build_index(b, lane % MAP_BLOCK);
+    return n;
+}
+
 // ---- sums
 
 // One position of a window for every column: body(x, w, acc) lane by lane.
@@ -198,11 +252,11 @@ static Status add_window(Conv *cv, int64_t s, IrValue *r, IrValue *row, IrValue 
                                             : vec_splat(v, build_load(&v->b, cv->w, 2, at_w));
         for (int64_t column = 0; column < cv->columns; column++) {
             if (!is_inside(cv, column, s)) continue;
-            IrValue *at[] = {cv->n, row, input_column(cv, column, s), cv->g, lane};
+            IrValue *x = load_input(cv, v->vf32, row, input_column(cv, column, s), cv->g, lane);
             IrValue **acc = &accs[acc_of(cv, 0, column, k)];
             IrValueMap map;
             ir_value_map_init(&map);
-            ir_value_map_set(&map, body->args[0], build_vector_load(&v->b, v->vf32, cv->x, 5, at));
+            ir_value_map_set(&map, body->args[0], x);
             if (weight) ir_value_map_set(&map, body->args[1], weight);
             ir_value_map_set(&map, body->args[2], *acc);
             *acc = vec_clone_body(v, body, &map);
@@ -226,20 +280,20 @@ typedef struct Place {
 static void prefetch_next(Conv *cv, IrValue *const *indices) {
     enum { LINE_FLOATS = 16 };
     IrModule *m = cv->v->m;
-    int64_t lane = (cv->first_vector + cv->vectors) * cv->v->s.lanes;
+    int64_t lanes = cv->v->s.lanes;
     IrNamedAttr attrs[] = {{"isWrite", ir_attr_bool(m, false)},
                            {"localityHint", ir_attr_int(m, 2, ir_type_int(m, 32))},
                            {"isDataCache", ir_attr_bool(m, true)}};
-    for (int64_t at = cv->first_vector * cv->v->s.lanes; at < lane; at += LINE_FLOATS) {
-        IrValue *operands[7] = {cv->w, cv->next_g};
+    for (int64_t k = 0; k < cv->vectors; k += MAX(LINE_FLOATS / lanes, 1)) {
+        IrValue *operands[2 + MAX_INDICES] = {cv->w, cv->next_g};
         for (uint32_t i = 1; i < 5; i++) operands[1 + i] = indices[i];
-        operands[6] = build_index(&cv->v->b, at);
+        uint32_t num = add_channel_indices(cv, cv->w->type->rank == 7, k, operands + 1, 5);
         build_op_full(&cv->v->b, &(IrOpSpec){.kind = IR_MEMREF_PREFETCH,
-                                             .num_operands = 7,
+                                             .num_operands = 1 + num,
                                              .operands = operands,
                                              .num_attrs = 3,
                                              .attrs = attrs,
-                                             .segments = {1, 6}});
+                                             .segments = {1, num}});
     }
 }
 
@@ -247,17 +301,16 @@ static void add_channel(Conv *cv, const Place *at, int64_t s, IrValue *i, IrValu
     Vectorizer *v = cv->v;
     IrValue *weights[MAX_VECTORS], *at_s = build_index(&v->b, s);
     for (int64_t k = 0; k < cv->vectors; k++) {
-        IrValue *lane = build_index(&v->b, (cv->first_vector + k) * v->s.lanes);
-        IrValue *indices[] = {cv->g, at->b, at->r, at_s, i, lane};
-        weights[k] = build_vector_load(&v->b, v->vf32, cv->w, 6, indices);
+        IrValue *indices[MAX_INDICES] = {cv->g, at->b, at->r, at_s, i};
+        uint32_t num = add_channel_indices(cv, cv->w->type->rank == 7, k, indices, 5);
+        weights[k] = build_vector_load(&v->b, v->vf32, cv->w, num, indices);
         if (k == 0 && cv->next_g) prefetch_next(cv, indices);
     }
     for (int64_t row = at->first_row; row < at->end_row; row++)
         for (int64_t column = 0; column < cv->columns; column++) {
             if (!is_inside(cv, column, s)) continue;
-            IrValue *indices[] = {cv->n, at->input_row[row], input_column(cv, column, s),
-                                  at->input_block, i};
-            IrValue *x = vec_splat(v, build_load(&v->b, cv->x, 5, indices));
+            IrValue *x = vec_splat(v, load_input(cv, NULL, at->input_row[row],
+                                                 input_column(cv, column, s), at->input_block, i));
             for (int64_t k = 0; k < cv->vectors; k++) {
                 IrValue **acc = &accs[acc_of(cv, row, column, k)];
                 *acc = build_fma(&v->b, x, weights[k], *acc);
@@ -365,23 +418,18 @@ static const Known *find_known(const Known *known, uint32_t num, const IrValue *
     return NULL;
 }
 
-static IrValue *load_operand(Conv *cv, IrValue *operand, int64_t row, int64_t column,
-                             IrValue *lane) {
+static IrValue *load_operand(Conv *cv, IrValue *operand, int64_t row, int64_t column, int64_t k) {
     Vectorizer *v = cv->v;
-    const IrType *type = vec_type(v, operand->type->elem);
-    if (operand->type->rank == 1) {
-        IrValue *at[] = {cv->g, lane};
-        return build_vector_load(&v->b, type, split_channels(cv, operand, cv->c.tile), 2, at);
-    }
-    IrValue *at[] = {cv->n, cv->oh[row], result_column(cv, column), cv->g, lane};
-    return build_vector_load(&v->b, type, split_channels(cv, operand, cv->c.tile), 5, at);
+    IrValue *at[MAX_INDICES];
+    if (!cv->c.is_out_blocked) operand = split_channels(cv, operand, cv->c.tile);
+    uint32_t num = result_indices(cv, operand->type, row, column, k, at);
+    return build_vector_load(&v->b, vec_type(v, operand->type->elem), operand, num, at);
 }
 
 // The vector at one point of an op of the epilogue; NULL if its body is not elementwise.
 static IrValue *follow(Conv *cv, const IrOp *op, const Known *known, uint32_t num_known,
                        int64_t row, int64_t column, int64_t k) {
     IrBlock *body = ir_op_block(op, 0);
-    IrValue *lane = build_index(&cv->v->b, (cv->first_vector + k) * cv->v->s.lanes);
     IrValueMap map;
     ir_value_map_init(&map);
     for (uint32_t i = 0; i < op->num_operands; i++) {
@@ -390,7 +438,7 @@ static IrValue *follow(Conv *cv, const IrOp *op, const Known *known, uint32_t nu
         const Known *is = find_known(known, num_known, vec_root(operand));
         ir_value_map_set(&map, body->args[i],
                          is ? is->accs[acc_of(cv, row, column, k)]
-                            : load_operand(cv, operand, row, column, lane));
+                            : load_operand(cv, operand, row, column, k));
     }
     IrValue *value = vec_clone_body(cv->v, body, &map);
     ir_value_map_deinit(&map);
@@ -413,13 +461,13 @@ static Status emit_epilogue(Conv *cv, const IrOp *op, Known *known, uint32_t *nu
 
 static void store(Conv *cv, const Known *known) {
     Vectorizer *v = cv->v;
-    IrValue *out = cv->out->type->rank == 5 ? cv->out : split_channels(cv, cv->out, cv->c.tile);
+    IrValue *out = cv->out, *at[MAX_INDICES];
+    if (out->type->rank == 4) out = split_channels(cv, out, cv->c.tile);
     for (int64_t row = 0; row < cv->rows; row++)
         for (int64_t column = 0; column < cv->columns; column++)
             for (int64_t k = 0; k < cv->vectors; k++) {
-                IrValue *lane = build_index(&v->b, (cv->first_vector + k) * v->s.lanes);
-                IrValue *at[] = {cv->n, cv->oh[row], result_column(cv, column), cv->g, lane};
-                build_vector_store(&v->b, known->accs[acc_of(cv, row, column, k)], out, 5, at);
+                uint32_t num = result_indices(cv, out->type, row, column, k, at);
+                build_vector_store(&v->b, known->accs[acc_of(cv, row, column, k)], out, num, at);
             }
 }
 

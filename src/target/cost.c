@@ -69,6 +69,39 @@ static double level_rate(const Target *t, CostLevel level, double units, double 
     return MAX(target_number_or(t, TARGET_L2_RATE, l3), l3);
 }
 
+bool cost_level_is_near(CostLevel level) {
+    return level <= COST_L2;
+}
+
+double cost_far_clocks(const Target *t, CostLevel level, double bytes) {
+    return cost_level_is_near(level) ? 0 : bytes / level_rate(t, level, 1, 0);
+}
+
+// Measured on an Emerald Rapids guest, one thread, a kernel whose addresses alone differ, 32 shapes
+// (docs/decisions/0005): of a line that is read alone, its neighbours a pixel away, 0.3 to 0.8
+// more is waited for than of one in a row; half is taken.
+static const double read_alone = 0.5;
+// There too: lines come in pairs and the pair after it. Of a map that is written in pieces, each
+// piece brings that much of its neighbours, which is gone before they are written: 0.9 to 1.6 of
+// the map for pieces of 128 bytes.
+static const double pair_bytes = 128;
+// Streams that a second cache's prefetcher follows where the target file does not say: one per page
+// of memory, 32 pages (Intel's optimization reference manual, the streamer of its processors).
+static const double usual_streams = 32;
+
+double cost_map_read_extra(const CostMapUse *use) {
+    return use->pitch_bytes > use->piece_bytes ? use->passes * use->bytes * read_alone : 0;
+}
+
+double cost_map_write_extra(const CostMapUse *use) {
+    return use->pitch_bytes > use->piece_bytes ? use->bytes * pair_bytes / use->piece_bytes : 0;
+}
+
+double cost_map_stream_extra(const Target *t, const CostMapUse *use) {
+    double followed = target_number_or(t, TARGET_STREAMS, usual_streams);
+    return use->streams > 1 ? use->passes * use->bytes * read_alone * use->streams / followed : 0;
+}
+
 static double matrix_clocks(const Target *t, const CostWork *w) {
     return w->matrix_ops > 0 ? w->matrix_ops / target_number_or(t, w->matrix, 1) : 0;
 }

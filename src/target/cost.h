@@ -32,6 +32,24 @@ double cost_block_clocks(const Target *target, const CostBlock *block);
 // The nearest level whose share of one unit holds so many bytes that are used again and again.
 CostLevel cost_fit(const Target *target, double bytes, double units);
 
+// Bytes that a loop nest fetches from beyond the second cache, in clocks of one unit: none where
+// that cache holds them, which keeps up beside the arithmetic.
+double cost_far_clocks(const Target *target, CostLevel level, double bytes);
+bool cost_level_is_near(CostLevel level); // first or second cache
+
+// How a convolution goes through a map: `passes` times, each time in pieces of so many bytes of
+// every pixel, whose pixels are pitch_bytes apart where channels are last. Streams: pieces of a
+// pixel that lie apart where the map is in blocks.
+typedef struct CostMapUse {
+    double bytes, passes, piece_bytes, pitch_bytes, streams;
+} CostMapUse;
+
+// Bytes brought in vain, that is, fetched once more: where pieces of a channels-last map are read
+// or written alone; and where a map in blocks is read in more streams than the prefetcher follows.
+double cost_map_read_extra(const CostMapUse *use);
+double cost_map_write_extra(const CostMapUse *use);
+double cost_map_stream_extra(const Target *target, const CostMapUse *use);
+
 typedef enum CostClass { COST_MATMUL, COST_ATTENTION, COST_ROWS, NUM_COST_CLASSES } CostClass;
 const char *cost_class_name(CostClass class);
 

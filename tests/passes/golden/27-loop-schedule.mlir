@@ -15,31 +15,27 @@
 #map14 = affine_map<(d0, d1, d2, d3) -> (d0, d3)>
 #map15 = affine_map<(d0, d1, d2, d3) -> (d1, d3, d2)>
 #map16 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
-module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f32", max_pages = 1 : i64, pack_gate_up = true, pack_qkv = true, page_len = 16 : i64, threads = 1 : i64}, ingot.fusion = [{applied = false, detail = "one of the products is added to something that is not zero", pattern = "qkv_proj", reason = "map", what = "<stdin>:39 + <stdin>:42 + <stdin>:50", where = "layer"}, {applied = true, detail = "", pattern = "qkv_proj", reason = "", what = "<stdin>:39 + <stdin>:42", where = "layer"}], ingot.level = 2 : i64, ingot.passes = ["bind-recipe", "refine-shapes", "pack-projections", "split-buckets", "lower-quant", "inline-functions", "expand-tensors", "bind-ports", "canonicalize", "merge-equal", "raise-patterns", "raise-convolutions", "fold-batch-norm", "assign-precision", "bind-kv-cache", "layout-optimize", "hoist-weights", "hoist-constants", "drop-unit-loops", "order-loops", "check-faults", "outline-kernels", "dedupe", "hold-fusion", "bufferize", "loop-schedule", "memory-planner"], ingot.target = "x86-64-v3", ingot.version = 1 : i64} {
-  func.func @forward_s1(%arg0: memref<1x32xf32>, %arg1: memref<1x1x16x16xf32> {ingot.inout = 1 : i64, ingot.kv = "k", ingot.layer = 0 : i64}, %arg2: memref<32xf32> {ingot.param = "norm"}, %arg3: memref<2x1x16xf16> {ingot.init = @init_0, ingot.init_args = [{param = "down", plane = "d"}]}, %arg4: memref<2x1x16xf16> {ingot.init = @init_0, ingot.init_args = [{param = ["q", "k"], plane = "d"}]}, %arg5: memref<2x1x4x16x4xi8> {ingot.init = @init_2, ingot.init_args = [{param = "down", plane = "q"}]}, %arg6: memref<2x1x4x16x4xi8> {ingot.init = @init_2, ingot.init_args = [{param = ["q", "k"], plane = "q"}]}, %arg7: memref<1x32xf32> {ingot.result = 0 : i64}, %arg8: memref<1x16xf32> {ingot.result = 2 : i64}, %arg9: index, %arg10: index, %arg11: memref<320xi8> {ingot.arena}) attributes {ingot.bucket = 1 : i64, ingot.kv_layout = "by head"} {
-    %0 = arith.constant 128 : index
-    %1 = memref.view %arg11[%0][] {ingot.boundary = "multi-use"} : memref<320xi8> to memref<1x1xf32>
-    %2 = arith.constant 192 : index
-    %3 = memref.view %arg11[%2][] {ingot.boundary = "multi-use"} : memref<320xi8> to memref<1x1x32xi8>
-    %4 = arith.constant 256 : index
-    %5 = memref.view %arg11[%4][] {ingot.boundary = "multi-use"} : memref<320xi8> to memref<1x1xi32>
+module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f32", max_pages = 1 : i64, pack_gate_up = true, pack_qkv = true, page_len = 16 : i64, threads = 1 : i64}, ingot.fusion = [{applied = false, detail = "one of the products is added to something that is not zero", pattern = "qkv_proj", reason = "map", what = "<stdin>:39 + <stdin>:42 + <stdin>:50", where = "layer"}, {applied = true, detail = "", pattern = "qkv_proj", reason = "", what = "<stdin>:39 + <stdin>:42", where = "layer"}], ingot.level = 2 : i64, ingot.passes = ["bind-recipe", "refine-shapes", "pack-projections", "split-buckets", "lower-quant", "inline-functions", "expand-tensors", "bind-ports", "canonicalize", "merge-equal", "raise-patterns", "raise-convolutions", "fold-batch-norm", "assign-precision", "bind-kv-cache", "layout-optimize", "propagate-layout", "hoist-weights", "hoist-constants", "drop-unit-loops", "order-loops", "check-faults", "outline-kernels", "dedupe", "hold-fusion", "bufferize", "loop-schedule"], ingot.target = "x86-64-v3", ingot.version = 1 : i64} {
+  func.func @forward_s1(%arg0: memref<1x32xf32>, %arg1: memref<1x1x16x16xf32> {ingot.inout = 1 : i64, ingot.kv = "k", ingot.layer = 0 : i64}, %arg2: memref<32xf32> {ingot.param = "norm"}, %arg3: memref<2x1x16xf16> {ingot.init = @init_0, ingot.init_args = [{param = "down", plane = "d"}]}, %arg4: memref<2x1x16xf16> {ingot.init = @init_0, ingot.init_args = [{param = ["q", "k"], plane = "d"}]}, %arg5: memref<2x1x4x16x4xi8> {ingot.init = @init_2, ingot.init_args = [{param = "down", plane = "q"}]}, %arg6: memref<2x1x4x16x4xi8> {ingot.init = @init_2, ingot.init_args = [{param = ["q", "k"], plane = "q"}]}, %arg7: memref<1x32xf32> {ingot.result = 0 : i64}, %arg8: memref<1x16xf32> {ingot.result = 2 : i64}, %arg9: index, %arg10: index) attributes {ingot.bucket = 1 : i64, ingot.kv_layout = "by head"} {
+    %0 = memref.alloc() {alignment = 64 : i64, ingot.boundary = "multi-use"} : memref<1x1xf32>
+    %1 = memref.alloc() {alignment = 64 : i64, ingot.boundary = "multi-use"} : memref<1x1x32xi8>
+    %2 = memref.alloc() {alignment = 64 : i64, ingot.boundary = "multi-use"} : memref<1x1xi32>
+    %3 = arith.constant 0 : index
+    %4 = arith.constant 1 : index
+    func.call @rows(%arg0, %arg2, %0, %1, %2, %3, %4) {ingot.boundary = ["multi-use", "multi-use", "multi-use"]} : (memref<1x32xf32>, memref<32xf32>, memref<1x1xf32>, memref<1x1x32xi8>, memref<1x1xi32>, index, index) -> ()
+    %5 = memref.alloc() {alignment = 64 : i64, ingot.boundary = "reduction-producer"} : memref<1x2x16xf32>
     %6 = arith.constant 0 : index
-    %7 = arith.constant 1 : index
-    func.call @rows(%arg0, %arg2, %1, %3, %5, %6, %7) {ingot.boundary = ["multi-use", "multi-use", "multi-use"]} : (memref<1x32xf32>, memref<32xf32>, memref<1x1xf32>, memref<1x1x32xi8>, memref<1x1xi32>, index, index) -> ()
-    %8 = arith.constant 0 : index
-    %9 = memref.view %arg11[%8][] {ingot.boundary = "reduction-producer"} : memref<320xi8> to memref<1x2x16xf32>
+    %7 = arith.constant 2 : index
+    func.call @matmul(%1, %arg6, %0, %arg4, %2, %5, %6, %7) {ingot.boundary = ["reduction-producer"]} : (memref<1x1x32xi8>, memref<2x1x4x16x4xi8>, memref<1x1xf32>, memref<2x1x16xf16>, memref<1x1xi32>, memref<1x2x16xf32>, index, index) -> ()
+    %8 = memref.collapse_shape %5 [[0], [1, 2]] : memref<1x2x16xf32> into memref<1x32xf32>
+    %9 = memref.subview %8[0, 0] [1, 16] [1, 1] : memref<1x32xf32> to memref<1x16xf32, strided<[32, 1]>>
     %10 = arith.constant 0 : index
-    %11 = arith.constant 2 : index
-    func.call @matmul(%3, %arg6, %1, %arg4, %5, %9, %10, %11) {ingot.boundary = ["reduction-producer"]} : (memref<1x1x32xi8>, memref<2x1x4x16x4xi8>, memref<1x1xf32>, memref<2x1x16xf16>, memref<1x1xi32>, memref<1x2x16xf32>, index, index) -> ()
-    %12 = memref.collapse_shape %9 [[0], [1, 2]] : memref<1x2x16xf32> into memref<1x32xf32>
-    %13 = memref.subview %12[0, 0] [1, 16] [1, 1] : memref<1x32xf32> to memref<1x16xf32, strided<[32, 1]>>
-    %14 = arith.constant 0 : index
-    %15 = arith.constant 1 : index
-    func.call @rows_0(%arg1, %9, %arg10, %arg9, %14, %15) {ingot.boundary = ["result"]} : (memref<1x1x16x16xf32>, memref<1x2x16xf32>, index, index, index, index) -> ()
-    %16 = arith.constant 0 : index
-    %17 = arith.constant 2 : index
-    func.call @matmul_0(%3, %arg5, %1, %arg3, %5, %arg0, %arg7, %16, %17) {ingot.boundary = ["result"]} : (memref<1x1x32xi8>, memref<2x1x4x16x4xi8>, memref<1x1xf32>, memref<2x1x16xf16>, memref<1x1xi32>, memref<1x32xf32>, memref<1x32xf32>, index, index) -> ()
-    memref.copy %13, %arg8 {ingot.copy = "yield"} : memref<1x16xf32, strided<[32, 1]>> to memref<1x16xf32>
+    %11 = arith.constant 1 : index
+    func.call @rows_0(%arg1, %5, %arg10, %arg9, %10, %11) {ingot.boundary = ["result"]} : (memref<1x1x16x16xf32>, memref<1x2x16xf32>, index, index, index, index) -> ()
+    %12 = arith.constant 0 : index
+    %13 = arith.constant 2 : index
+    func.call @matmul_0(%1, %arg5, %0, %arg3, %2, %arg0, %arg7, %12, %13) {ingot.boundary = ["result"]} : (memref<1x1x32xi8>, memref<2x1x4x16x4xi8>, memref<1x1xf32>, memref<2x1x16xf16>, memref<1x1xi32>, memref<1x32xf32>, memref<1x32xf32>, index, index) -> ()
+    memref.copy %9, %arg8 {ingot.copy = "yield"} : memref<1x16xf32, strided<[32, 1]>> to memref<1x16xf32>
     return
   }
   func.func private @init_0(%arg0: memref<32x1xf16>, %arg1: memref<2x1x16xf16> {ingot.result = 0 : i64}, %arg2: index, %arg3: index) attributes {ingot.kernel = "init"} {
