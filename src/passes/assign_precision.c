@@ -11,6 +11,9 @@
 //      %p = generic ins(%xq, %c) outs(i32) {ingot.contract = "dot"}
 //      %y = generic ins(%p, %xs, %s) {ingot.contract = "scale"}
 //
+// A row's block with an element that is no number, or infinite, has no scale: codes of such elements
+// are 0, and the scale, NaN or infinite, makes every sum with the block NaN.
+//
 // The zero point moves out of the sum of products: sum x (c + z) = sum x c + z sum x, exact in
 // integers. Needs: raised.  Keeps: all.  Changes results as the recipe says.
 #include <stdlib.h>
@@ -93,6 +96,8 @@ static void build_quantise(Builder *b, Quantised *q) {
     IrOp *round = build_generic(b, 2, ins, 1, &out, maps, "ppp", &body);
     IrValue *v = build_binary(&body, IR_ARITH_MULF, body.block->args[0], body.block->args[1]);
     v = build_unary(&body, IR_MATH_ROUNDEVEN, v);
+    zero = build_float(&body, 0.0, f32);
+    v = build_select(&body, build_cmpf(&body, "ord", v, v), v, zero); // NaN has no code
     yield1(&body, build_cast(&body, IR_ARITH_FPTOSI, v, i8));
     q->xq = ir_op_result(round, 0);
 

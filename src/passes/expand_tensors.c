@@ -8,7 +8,6 @@
 // A padding that depends on the place is computed by a generic. Needs: nothing.  Keeps: all. Exact.
 #include <string.h>
 
-#include "passes/entry.h"
 #include "passes/expand.h"
 #include "passes/pass.h"
 
@@ -185,6 +184,7 @@ static Status expand_block(IrModule *m, IrBlock *block, DiagSink *sink) {
 
 Status pass_expand_tensors(IrModule *m, DiagSink *sink) {
     FOR_EACH_OP(func, ir_module_body(m))
-    if (entry_takes_tensors(m, func)) TRY(expand_block(m, ir_func_body(func), sink));
+    if (func->kind == IR_FUNC_FUNC && ir_func_body(func))
+        TRY(expand_block(m, ir_func_body(func), sink));
     return STATUS_OK;
 }

@@ -1,8 +1,8 @@
 // Random modules through the whole pipeline, every pass validated (passes/validate.h): the
 // interpreter after each pass agrees with before, machine code with the interpreter. A module a
-// pass refuses says so with P0005 and is counted; few are. A quick run here;
-// INGOT_PASSCHECK_GRAPHS=N for N modules, from INGOT_TEST_SEED on (which alone runs that one and
-// prints it if it fails). What once failed lies in found/.
+// pass refuses says so with P0005, is named and counted: no more than three of a hundred. A quick
+// run here; INGOT_PASSCHECK_GRAPHS=N for N modules, from INGOT_TEST_SEED on (which alone runs that
+// one and prints it if it fails). What once failed lies in found/.
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,7 +68,7 @@ static void check_text(const char *label, uint64_t seed, const char *text, size_
     totals->num_runs += report.num_runs;
     for (int i = 0; i < NUM_VALIDATE_SKIPS; i++) totals->num_skipped[i] += report.num_skipped[i];
     diag_render(&sink, &said);
-    if (is_refused && is_verbose) print_message("%s: %s", label, said.data);
+    if (is_refused) print_message("%s is refused: %s\n", label, sink.diags[0].message);
     if (status != STATUS_OK && !is_refused) {
         totals->num_failed++;
         print_error("%s:\n%s\n", label, said.data);
@@ -130,7 +130,7 @@ static void test_random_modules(void **state) {
                           validate_skip_reason((ValidateSkip)i));
     print_message("\n");
     if (totals.num_failed) fail_msg("%u modules fail", totals.num_failed);
-    if (num >= QUICK_GRAPHS) assert_true(totals.num_clean * 2 > num);
+    if (num >= QUICK_GRAPHS) assert_true(totals.num_refused * 100 <= num * 3);
 }
 
 int main(void) {

@@ -96,83 +96,86 @@ module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f3
     ^bb0(%arg25: f32, %arg26: f32, %arg27: i8):
       %60 = arith.mulf %arg25, %arg26 : f32
       %61 = math.roundeven %60 : f32
-      %62 = arith.fptosi %61 : f32 to i8
-      linalg.yield %62 : i8
+      %62 = arith.constant 0.000000e+00 : f32
+      %63 = arith.cmpf ord, %61, %61 : f32
+      %64 = arith.select %63, %61, %62 : f32
+      %65 = arith.fptosi %64 : f32 to i8
+      linalg.yield %65 : i8
     } -> tensor<1x1x32xi8>
-    %63 = arith.constant 0 : i32
-    %64 = tensor.empty() : tensor<1x1xi32>
-    %65 = linalg.fill ins(%63 : i32) outs(%64 : tensor<1x1xi32>) -> tensor<1x1xi32>
-    %66 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%59 : tensor<1x1x32xi8>) outs(%65 : tensor<1x1xi32>) {
+    %66 = arith.constant 0 : i32
+    %67 = tensor.empty() : tensor<1x1xi32>
+    %68 = linalg.fill ins(%66 : i32) outs(%67 : tensor<1x1xi32>) -> tensor<1x1xi32>
+    %69 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%59 : tensor<1x1x32xi8>) outs(%68 : tensor<1x1xi32>) {
     ^bb0(%arg28: i8, %arg29: i32):
-      %67 = arith.extsi %arg28 : i8 to i32
-      %68 = arith.addi %arg29, %67 : i32
-      linalg.yield %68 : i32
+      %70 = arith.extsi %arg28 : i8 to i32
+      %71 = arith.addi %arg29, %70 : i32
+      linalg.yield %71 : i32
     } -> tensor<1x1xi32>
-    %69 = tensor.empty() : tensor<1x1xi32>
-    %70 = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel"]} ins(%66 : tensor<1x1xi32>) outs(%69 : tensor<1x1xi32>) {
+    %72 = tensor.empty() : tensor<1x1xi32>
+    %73 = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel"]} ins(%69 : tensor<1x1xi32>) outs(%72 : tensor<1x1xi32>) {
     ^bb0(%arg30: i32, %arg31: i32):
-      %71 = arith.constant -8 : i32
-      %72 = arith.muli %arg30, %71 : i32
-      linalg.yield %72 : i32
+      %74 = arith.constant -8 : i32
+      %75 = arith.muli %arg30, %74 : i32
+      linalg.yield %75 : i32
     } -> tensor<1x1xi32>
-    %73 = arith.constant 0 : i32
-    %74 = tensor.empty() : tensor<1x32x1xi32>
-    %75 = linalg.fill ins(%73 : i32) outs(%74 : tensor<1x32x1xi32>) -> tensor<1x32x1xi32>
-    %76 = linalg.generic {indexing_maps = [#map7, #map8, #map9], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%59, %21 : tensor<1x1x32xi8>, tensor<32x1x32xi8>) outs(%75 : tensor<1x32x1xi32>) attrs = {ingot.contract = "dot"} {
+    %76 = arith.constant 0 : i32
+    %77 = tensor.empty() : tensor<1x32x1xi32>
+    %78 = linalg.fill ins(%76 : i32) outs(%77 : tensor<1x32x1xi32>) -> tensor<1x32x1xi32>
+    %79 = linalg.generic {indexing_maps = [#map7, #map8, #map9], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%59, %21 : tensor<1x1x32xi8>, tensor<32x1x32xi8>) outs(%78 : tensor<1x32x1xi32>) attrs = {ingot.contract = "dot"} {
     ^bb0(%arg32: i8, %arg33: i8, %arg34: i32):
-      %77 = arith.extsi %arg32 : i8 to i32
-      %78 = arith.extui %arg33 : i8 to i32
-      %79 = arith.muli %77, %78 : i32
-      %80 = arith.addi %arg34, %79 : i32
-      linalg.yield %80 : i32
+      %80 = arith.extsi %arg32 : i8 to i32
+      %81 = arith.extui %arg33 : i8 to i32
+      %82 = arith.muli %80, %81 : i32
+      %83 = arith.addi %arg34, %82 : i32
+      linalg.yield %83 : i32
     } -> tensor<1x32x1xi32>
-    %81 = linalg.generic {indexing_maps = [#map5, #map10, #map11, #map10, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%76, %47, %arg5, %70 : tensor<1x32x1xi32>, tensor<1x1xf32>, tensor<32x1xf16>, tensor<1x1xi32>) outs(%39 : tensor<1x32xf32>) attrs = {ingot.contract = "scale"} {
+    %84 = linalg.generic {indexing_maps = [#map5, #map10, #map11, #map10, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%79, %47, %arg5, %73 : tensor<1x32x1xi32>, tensor<1x1xf32>, tensor<32x1xf16>, tensor<1x1xi32>) outs(%39 : tensor<1x32xf32>) attrs = {ingot.contract = "scale"} {
     ^bb0(%arg35: i32, %arg36: f32, %arg37: f16, %arg38: i32, %arg39: f32):
-      %82 = arith.addi %arg35, %arg38 : i32
-      %83 = arith.sitofp %82 : i32 to f32
-      %84 = arith.mulf %83, %arg36 : f32
-      %85 = arith.extf %arg37 : f16 to f32
-      %86 = math.fma %84, %85, %arg39 : f32
-      linalg.yield %86 : f32
+      %85 = arith.addi %arg35, %arg38 : i32
+      %86 = arith.sitofp %85 : i32 to f32
+      %87 = arith.mulf %86, %arg36 : f32
+      %88 = arith.extf %arg37 : f16 to f32
+      %89 = math.fma %87, %88, %arg39 : f32
+      linalg.yield %89 : f32
     } -> tensor<1x32xf32>
-    %87 = tensor.extract_slice %81[0, 0] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
-    %88 = tensor.extract_slice %81[0, 16] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
-    %89 = arith.constant 1 : index
-    %90 = scf.for %arg40 = %22 to %arg8 step %89 iter_args(%arg41 = %arg2) -> (tensor<1x1x16x16xf32>) {
-      %91 = arith.addi %arg1, %arg40 : index
-      %92 = tensor.extract_slice %88[%arg40, 0] [1, 16] [1, 1] : tensor<1x16xf32> to tensor<1x16xf32>
-      %93 = tensor.insert_slice %92 into %arg41[0, 0, 0, %91] [1, 1, 16, 1] [1, 1, 1, 1] : tensor<1x16xf32> into tensor<1x1x16x16xf32>
-      scf.yield %93 : tensor<1x1x16x16xf32>
+    %90 = tensor.extract_slice %84[0, 0] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
+    %91 = tensor.extract_slice %84[0, 16] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
+    %92 = arith.constant 1 : index
+    %93 = scf.for %arg40 = %22 to %arg8 step %92 iter_args(%arg41 = %arg2) -> (tensor<1x1x16x16xf32>) {
+      %94 = arith.addi %arg1, %arg40 : index
+      %95 = tensor.extract_slice %91[%arg40, 0] [1, 16] [1, 1] : tensor<1x16xf32> to tensor<1x16xf32>
+      %96 = tensor.insert_slice %95 into %arg41[0, 0, 0, %94] [1, 1, 16, 1] [1, 1, 1, 1] : tensor<1x16xf32> into tensor<1x1x16x16xf32>
+      scf.yield %96 : tensor<1x1x16x16xf32>
     }
-    %94 = arith.constant 0.000000e+00 : f32
-    %95 = tensor.empty() : tensor<1x32xf32>
-    %96 = linalg.fill ins(%94 : f32) outs(%95 : tensor<1x32xf32>) -> tensor<1x32xf32>
-    %97 = arith.constant 0 : i32
-    %98 = tensor.empty() : tensor<1x32x1xi32>
-    %99 = linalg.fill ins(%97 : i32) outs(%98 : tensor<1x32x1xi32>) -> tensor<1x32x1xi32>
-    %100 = linalg.generic {indexing_maps = [#map7, #map8, #map9], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%59, %10 : tensor<1x1x32xi8>, tensor<32x1x32xi8>) outs(%99 : tensor<1x32x1xi32>) attrs = {ingot.contract = "dot"} {
+    %97 = arith.constant 0.000000e+00 : f32
+    %98 = tensor.empty() : tensor<1x32xf32>
+    %99 = linalg.fill ins(%97 : f32) outs(%98 : tensor<1x32xf32>) -> tensor<1x32xf32>
+    %100 = arith.constant 0 : i32
+    %101 = tensor.empty() : tensor<1x32x1xi32>
+    %102 = linalg.fill ins(%100 : i32) outs(%101 : tensor<1x32x1xi32>) -> tensor<1x32x1xi32>
+    %103 = linalg.generic {indexing_maps = [#map7, #map8, #map9], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%59, %10 : tensor<1x1x32xi8>, tensor<32x1x32xi8>) outs(%102 : tensor<1x32x1xi32>) attrs = {ingot.contract = "dot"} {
     ^bb0(%arg42: i8, %arg43: i8, %arg44: i32):
-      %101 = arith.extsi %arg42 : i8 to i32
-      %102 = arith.extui %arg43 : i8 to i32
-      %103 = arith.muli %101, %102 : i32
-      %104 = arith.addi %arg44, %103 : i32
-      linalg.yield %104 : i32
+      %104 = arith.extsi %arg42 : i8 to i32
+      %105 = arith.extui %arg43 : i8 to i32
+      %106 = arith.muli %104, %105 : i32
+      %107 = arith.addi %arg44, %106 : i32
+      linalg.yield %107 : i32
     } -> tensor<1x32x1xi32>
-    %105 = linalg.generic {indexing_maps = [#map5, #map10, #map11, #map10, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%100, %47, %arg7, %70 : tensor<1x32x1xi32>, tensor<1x1xf32>, tensor<32x1xf16>, tensor<1x1xi32>) outs(%96 : tensor<1x32xf32>) attrs = {ingot.contract = "scale"} {
+    %108 = linalg.generic {indexing_maps = [#map5, #map10, #map11, #map10, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%103, %47, %arg7, %73 : tensor<1x32x1xi32>, tensor<1x1xf32>, tensor<32x1xf16>, tensor<1x1xi32>) outs(%99 : tensor<1x32xf32>) attrs = {ingot.contract = "scale"} {
     ^bb0(%arg45: i32, %arg46: f32, %arg47: f16, %arg48: i32, %arg49: f32):
-      %106 = arith.addi %arg45, %arg48 : i32
-      %107 = arith.sitofp %106 : i32 to f32
-      %108 = arith.mulf %107, %arg46 : f32
-      %109 = arith.extf %arg47 : f16 to f32
-      %110 = math.fma %108, %109, %arg49 : f32
-      linalg.yield %110 : f32
-    } -> tensor<1x32xf32>
-    %111 = tensor.empty() : tensor<1x32xf32>
-    %112 = linalg.generic {indexing_maps = [#map2, #map2, #map2], iterator_types = ["parallel", "parallel"]} ins(%arg0, %105 : tensor<1x32xf32>, tensor<1x32xf32>) outs(%111 : tensor<1x32xf32>) {
-    ^bb0(%arg50: f32, %arg51: f32, %arg52: f32):
-      %113 = arith.addf %arg50, %arg51 : f32
+      %109 = arith.addi %arg45, %arg48 : i32
+      %110 = arith.sitofp %109 : i32 to f32
+      %111 = arith.mulf %110, %arg46 : f32
+      %112 = arith.extf %arg47 : f16 to f32
+      %113 = math.fma %111, %112, %arg49 : f32
       linalg.yield %113 : f32
     } -> tensor<1x32xf32>
-    return %112, %90, %87 : tensor<1x32xf32>, tensor<1x1x16x16xf32>, tensor<1x16xf32>
+    %114 = tensor.empty() : tensor<1x32xf32>
+    %115 = linalg.generic {indexing_maps = [#map2, #map2, #map2], iterator_types = ["parallel", "parallel"]} ins(%arg0, %108 : tensor<1x32xf32>, tensor<1x32xf32>) outs(%114 : tensor<1x32xf32>) {
+    ^bb0(%arg50: f32, %arg51: f32, %arg52: f32):
+      %116 = arith.addf %arg50, %arg51 : f32
+      linalg.yield %116 : f32
+    } -> tensor<1x32xf32>
+    return %115, %93, %90 : tensor<1x32xf32>, tensor<1x1x16x16xf32>, tensor<1x16xf32>
   }
 }

@@ -124,106 +124,109 @@ module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f3
     ^bb0(%arg35: f32, %arg36: f32, %arg37: i8):
       %71 = arith.mulf %arg35, %arg36 : f32
       %72 = math.roundeven %71 : f32
-      %73 = arith.fptosi %72 : f32 to i8
-      linalg.yield %73 : i8
+      %73 = arith.constant 0.000000e+00 : f32
+      %74 = arith.cmpf ord, %72, %72 : f32
+      %75 = arith.select %74, %72, %73 : f32
+      %76 = arith.fptosi %75 : f32 to i8
+      linalg.yield %76 : i8
     } -> tensor<1x1x32xi8>
-    %74 = arith.constant 0 : i32
-    %75 = tensor.empty() : tensor<1x1xi32>
-    %76 = linalg.fill ins(%74 : i32) outs(%75 : tensor<1x1xi32>) -> tensor<1x1xi32>
-    %77 = linalg.generic {indexing_maps = [#map1, #map10], iterator_types = ["parallel", "parallel", "reduction"]} ins(%70 : tensor<1x1x32xi8>) outs(%76 : tensor<1x1xi32>) {
+    %77 = arith.constant 0 : i32
+    %78 = tensor.empty() : tensor<1x1xi32>
+    %79 = linalg.fill ins(%77 : i32) outs(%78 : tensor<1x1xi32>) -> tensor<1x1xi32>
+    %80 = linalg.generic {indexing_maps = [#map1, #map10], iterator_types = ["parallel", "parallel", "reduction"]} ins(%70 : tensor<1x1x32xi8>) outs(%79 : tensor<1x1xi32>) {
     ^bb0(%arg38: i8, %arg39: i32):
-      %78 = arith.extsi %arg38 : i8 to i32
-      %79 = arith.addi %arg39, %78 : i32
-      linalg.yield %79 : i32
+      %81 = arith.extsi %arg38 : i8 to i32
+      %82 = arith.addi %arg39, %81 : i32
+      linalg.yield %82 : i32
     } -> tensor<1x1xi32>
-    %80 = tensor.empty() : tensor<1x1xi32>
-    %81 = linalg.generic {indexing_maps = [#map7, #map7], iterator_types = ["parallel", "parallel"]} ins(%77 : tensor<1x1xi32>) outs(%80 : tensor<1x1xi32>) {
+    %83 = tensor.empty() : tensor<1x1xi32>
+    %84 = linalg.generic {indexing_maps = [#map7, #map7], iterator_types = ["parallel", "parallel"]} ins(%80 : tensor<1x1xi32>) outs(%83 : tensor<1x1xi32>) {
     ^bb0(%arg40: i32, %arg41: i32):
-      %82 = arith.constant -8 : i32
-      %83 = arith.muli %arg40, %82 : i32
-      linalg.yield %83 : i32
+      %85 = arith.constant -8 : i32
+      %86 = arith.muli %arg40, %85 : i32
+      linalg.yield %86 : i32
     } -> tensor<1x1xi32>
-    %84 = tensor.expand_shape %70 [[0], [1], [2, 3, 4]] output_shape [1, 1, 2, 4, 4] : tensor<1x1x32xi8> into tensor<1x1x2x4x4xi8>
-    %85 = arith.constant 0 : i32
-    %86 = tensor.empty() : tensor<1x2x16x1xi32>
-    %87 = linalg.fill ins(%85 : i32) outs(%86 : tensor<1x2x16x1xi32>) -> tensor<1x2x16x1xi32>
-    %88 = linalg.generic {indexing_maps = [#map11, #map12, #map13], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%84, %32 : tensor<1x1x2x4x4xi8>, tensor<2x1x4x16x4xi8>) outs(%87 : tensor<1x2x16x1xi32>) attrs = {ingot.contract = "dot"} {
+    %87 = tensor.expand_shape %70 [[0], [1], [2, 3, 4]] output_shape [1, 1, 2, 4, 4] : tensor<1x1x32xi8> into tensor<1x1x2x4x4xi8>
+    %88 = arith.constant 0 : i32
+    %89 = tensor.empty() : tensor<1x2x16x1xi32>
+    %90 = linalg.fill ins(%88 : i32) outs(%89 : tensor<1x2x16x1xi32>) -> tensor<1x2x16x1xi32>
+    %91 = linalg.generic {indexing_maps = [#map11, #map12, #map13], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%87, %32 : tensor<1x1x2x4x4xi8>, tensor<2x1x4x16x4xi8>) outs(%90 : tensor<1x2x16x1xi32>) attrs = {ingot.contract = "dot"} {
     ^bb0(%arg42: i8, %arg43: i8, %arg44: i32):
-      %89 = linalg.index 4 : index
-      %90 = arith.constant 15 : i8
-      %91 = arith.andi %arg43, %90 : i8
-      %92 = arith.constant 4 : i8
-      %93 = arith.shrui %arg43, %92 : i8
-      %94 = arith.constant 0 : index
-      %95 = arith.cmpi eq, %89, %94 : index
-      %96 = arith.select %95, %91, %93 : i8
-      %97 = arith.extsi %arg42 : i8 to i32
-      %98 = arith.extui %96 : i8 to i32
-      %99 = arith.muli %97, %98 : i32
-      %100 = arith.addi %arg44, %99 : i32
-      linalg.yield %100 : i32
+      %92 = linalg.index 4 : index
+      %93 = arith.constant 15 : i8
+      %94 = arith.andi %arg43, %93 : i8
+      %95 = arith.constant 4 : i8
+      %96 = arith.shrui %arg43, %95 : i8
+      %97 = arith.constant 0 : index
+      %98 = arith.cmpi eq, %92, %97 : index
+      %99 = arith.select %98, %94, %96 : i8
+      %100 = arith.extsi %arg42 : i8 to i32
+      %101 = arith.extui %99 : i8 to i32
+      %102 = arith.muli %100, %101 : i32
+      %103 = arith.addi %arg44, %102 : i32
+      linalg.yield %103 : i32
     } -> tensor<1x2x16x1xi32>
-    %101 = arith.constant 0.000000e+00 : f32
-    %102 = tensor.empty() : tensor<1x2x16xf32>
-    %103 = linalg.fill ins(%101 : f32) outs(%102 : tensor<1x2x16xf32>) -> tensor<1x2x16xf32>
-    %104 = linalg.generic {indexing_maps = [#map3, #map14, #map15, #map14, #map16], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%88, %58, %3, %81 : tensor<1x2x16x1xi32>, tensor<1x1xf32>, tensor<2x1x16xf16>, tensor<1x1xi32>) outs(%103 : tensor<1x2x16xf32>) attrs = {ingot.contract = "scale"} {
+    %104 = arith.constant 0.000000e+00 : f32
+    %105 = tensor.empty() : tensor<1x2x16xf32>
+    %106 = linalg.fill ins(%104 : f32) outs(%105 : tensor<1x2x16xf32>) -> tensor<1x2x16xf32>
+    %107 = linalg.generic {indexing_maps = [#map3, #map14, #map15, #map14, #map16], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%91, %58, %3, %84 : tensor<1x2x16x1xi32>, tensor<1x1xf32>, tensor<2x1x16xf16>, tensor<1x1xi32>) outs(%106 : tensor<1x2x16xf32>) attrs = {ingot.contract = "scale"} {
     ^bb0(%arg45: i32, %arg46: f32, %arg47: f16, %arg48: i32, %arg49: f32):
-      %105 = arith.addi %arg45, %arg48 : i32
-      %106 = arith.sitofp %105 : i32 to f32
-      %107 = arith.mulf %106, %arg46 : f32
-      %108 = arith.extf %arg47 : f16 to f32
-      %109 = math.fma %107, %108, %arg49 : f32
-      linalg.yield %109 : f32
+      %108 = arith.addi %arg45, %arg48 : i32
+      %109 = arith.sitofp %108 : i32 to f32
+      %110 = arith.mulf %109, %arg46 : f32
+      %111 = arith.extf %arg47 : f16 to f32
+      %112 = math.fma %110, %111, %arg49 : f32
+      linalg.yield %112 : f32
     } -> tensor<1x2x16xf32>
-    %110 = tensor.collapse_shape %104 [[0], [1, 2]] : tensor<1x2x16xf32> into tensor<1x32xf32>
-    %111 = tensor.extract_slice %110[0, 0] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
-    %112 = tensor.extract_slice %110[0, 16] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
-    %113 = arith.constant 1 : index
-    %114 = scf.for %arg50 = %36 to %arg8 step %113 iter_args(%arg51 = %arg2) -> (tensor<1x1x16x16xf32>) {
-      %115 = arith.addi %arg1, %arg50 : index
-      %116 = tensor.extract_slice %112[%arg50, 0] [1, 16] [1, 1] : tensor<1x16xf32> to tensor<1x16xf32>
-      %117 = tensor.insert_slice %116 into %arg51[0, 0, 0, %115] [1, 1, 16, 1] [1, 1, 1, 1] : tensor<1x16xf32> into tensor<1x1x16x16xf32>
-      scf.yield %117 : tensor<1x1x16x16xf32>
+    %113 = tensor.collapse_shape %107 [[0], [1, 2]] : tensor<1x2x16xf32> into tensor<1x32xf32>
+    %114 = tensor.extract_slice %113[0, 0] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
+    %115 = tensor.extract_slice %113[0, 16] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
+    %116 = arith.constant 1 : index
+    %117 = scf.for %arg50 = %36 to %arg8 step %116 iter_args(%arg51 = %arg2) -> (tensor<1x1x16x16xf32>) {
+      %118 = arith.addi %arg1, %arg50 : index
+      %119 = tensor.extract_slice %115[%arg50, 0] [1, 16] [1, 1] : tensor<1x16xf32> to tensor<1x16xf32>
+      %120 = tensor.insert_slice %119 into %arg51[0, 0, 0, %118] [1, 1, 16, 1] [1, 1, 1, 1] : tensor<1x16xf32> into tensor<1x1x16x16xf32>
+      scf.yield %120 : tensor<1x1x16x16xf32>
     }
-    %118 = tensor.expand_shape %70 [[0], [1], [2, 3, 4]] output_shape [1, 1, 2, 4, 4] : tensor<1x1x32xi8> into tensor<1x1x2x4x4xi8>
-    %119 = arith.constant 0 : i32
-    %120 = tensor.empty() : tensor<1x2x16x1xi32>
-    %121 = linalg.fill ins(%119 : i32) outs(%120 : tensor<1x2x16x1xi32>) -> tensor<1x2x16x1xi32>
-    %122 = linalg.generic {indexing_maps = [#map11, #map12, #map13], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%118, %16 : tensor<1x1x2x4x4xi8>, tensor<2x1x4x16x4xi8>) outs(%121 : tensor<1x2x16x1xi32>) attrs = {ingot.contract = "dot"} {
+    %121 = tensor.expand_shape %70 [[0], [1], [2, 3, 4]] output_shape [1, 1, 2, 4, 4] : tensor<1x1x32xi8> into tensor<1x1x2x4x4xi8>
+    %122 = arith.constant 0 : i32
+    %123 = tensor.empty() : tensor<1x2x16x1xi32>
+    %124 = linalg.fill ins(%122 : i32) outs(%123 : tensor<1x2x16x1xi32>) -> tensor<1x2x16x1xi32>
+    %125 = linalg.generic {indexing_maps = [#map11, #map12, #map13], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%121, %16 : tensor<1x1x2x4x4xi8>, tensor<2x1x4x16x4xi8>) outs(%124 : tensor<1x2x16x1xi32>) attrs = {ingot.contract = "dot"} {
     ^bb0(%arg52: i8, %arg53: i8, %arg54: i32):
-      %123 = linalg.index 4 : index
-      %124 = arith.constant 15 : i8
-      %125 = arith.andi %arg53, %124 : i8
-      %126 = arith.constant 4 : i8
-      %127 = arith.shrui %arg53, %126 : i8
-      %128 = arith.constant 0 : index
-      %129 = arith.cmpi eq, %123, %128 : index
-      %130 = arith.select %129, %125, %127 : i8
-      %131 = arith.extsi %arg52 : i8 to i32
-      %132 = arith.extui %130 : i8 to i32
-      %133 = arith.muli %131, %132 : i32
-      %134 = arith.addi %arg54, %133 : i32
-      linalg.yield %134 : i32
+      %126 = linalg.index 4 : index
+      %127 = arith.constant 15 : i8
+      %128 = arith.andi %arg53, %127 : i8
+      %129 = arith.constant 4 : i8
+      %130 = arith.shrui %arg53, %129 : i8
+      %131 = arith.constant 0 : index
+      %132 = arith.cmpi eq, %126, %131 : index
+      %133 = arith.select %132, %128, %130 : i8
+      %134 = arith.extsi %arg52 : i8 to i32
+      %135 = arith.extui %133 : i8 to i32
+      %136 = arith.muli %134, %135 : i32
+      %137 = arith.addi %arg54, %136 : i32
+      linalg.yield %137 : i32
     } -> tensor<1x2x16x1xi32>
-    %135 = arith.constant 0.000000e+00 : f32
-    %136 = tensor.empty() : tensor<1x2x16xf32>
-    %137 = linalg.fill ins(%135 : f32) outs(%136 : tensor<1x2x16xf32>) -> tensor<1x2x16xf32>
-    %138 = linalg.generic {indexing_maps = [#map3, #map14, #map15, #map14, #map16], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%122, %58, %1, %81 : tensor<1x2x16x1xi32>, tensor<1x1xf32>, tensor<2x1x16xf16>, tensor<1x1xi32>) outs(%137 : tensor<1x2x16xf32>) attrs = {ingot.contract = "scale"} {
+    %138 = arith.constant 0.000000e+00 : f32
+    %139 = tensor.empty() : tensor<1x2x16xf32>
+    %140 = linalg.fill ins(%138 : f32) outs(%139 : tensor<1x2x16xf32>) -> tensor<1x2x16xf32>
+    %141 = linalg.generic {indexing_maps = [#map3, #map14, #map15, #map14, #map16], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%125, %58, %1, %84 : tensor<1x2x16x1xi32>, tensor<1x1xf32>, tensor<2x1x16xf16>, tensor<1x1xi32>) outs(%140 : tensor<1x2x16xf32>) attrs = {ingot.contract = "scale"} {
     ^bb0(%arg55: i32, %arg56: f32, %arg57: f16, %arg58: i32, %arg59: f32):
-      %139 = arith.addi %arg55, %arg58 : i32
-      %140 = arith.sitofp %139 : i32 to f32
-      %141 = arith.mulf %140, %arg56 : f32
-      %142 = arith.extf %arg57 : f16 to f32
-      %143 = math.fma %141, %142, %arg59 : f32
-      linalg.yield %143 : f32
+      %142 = arith.addi %arg55, %arg58 : i32
+      %143 = arith.sitofp %142 : i32 to f32
+      %144 = arith.mulf %143, %arg56 : f32
+      %145 = arith.extf %arg57 : f16 to f32
+      %146 = math.fma %144, %145, %arg59 : f32
+      linalg.yield %146 : f32
     } -> tensor<1x2x16xf32>
-    %144 = tensor.collapse_shape %138 [[0], [1, 2]] : tensor<1x2x16xf32> into tensor<1x32xf32>
-    %145 = tensor.empty() : tensor<1x32xf32>
-    %146 = linalg.generic {indexing_maps = [#map7, #map7, #map7], iterator_types = ["parallel", "parallel"]} ins(%arg0, %144 : tensor<1x32xf32>, tensor<1x32xf32>) outs(%145 : tensor<1x32xf32>) {
+    %147 = tensor.collapse_shape %141 [[0], [1, 2]] : tensor<1x2x16xf32> into tensor<1x32xf32>
+    %148 = tensor.empty() : tensor<1x32xf32>
+    %149 = linalg.generic {indexing_maps = [#map7, #map7, #map7], iterator_types = ["parallel", "parallel"]} ins(%arg0, %147 : tensor<1x32xf32>, tensor<1x32xf32>) outs(%148 : tensor<1x32xf32>) {
     ^bb0(%arg60: f32, %arg61: f32, %arg62: f32):
-      %147 = arith.addf %arg60, %arg61 : f32
-      linalg.yield %147 : f32
+      %150 = arith.addf %arg60, %arg61 : f32
+      linalg.yield %150 : f32
     } -> tensor<1x32xf32>
-    return %146, %114, %111 : tensor<1x32xf32>, tensor<1x1x16x16xf32>, tensor<1x16xf32>
+    return %149, %117, %114 : tensor<1x32xf32>, tensor<1x1x16x16xf32>, tensor<1x16xf32>
   }
 }

@@ -70,107 +70,110 @@ module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f3
     ^bb0(%arg21: f32, %arg22: f32, %arg23: i8):
       %35 = arith.mulf %arg21, %arg22 : f32
       %36 = math.roundeven %35 : f32
-      %37 = arith.fptosi %36 : f32 to i8
-      linalg.yield %37 : i8
+      %37 = arith.constant 0.000000e+00 : f32
+      %38 = arith.cmpf ord, %36, %36 : f32
+      %39 = arith.select %38, %36, %37 : f32
+      %40 = arith.fptosi %39 : f32 to i8
+      linalg.yield %40 : i8
     } -> tensor<1x1x32xi8>
-    %38 = arith.constant 0 : i32
-    %39 = tensor.empty() : tensor<1x1xi32>
-    %40 = linalg.fill ins(%38 : i32) outs(%39 : tensor<1x1xi32>) -> tensor<1x1xi32>
-    %41 = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "parallel", "reduction"]} ins(%34 : tensor<1x1x32xi8>) outs(%40 : tensor<1x1xi32>) {
+    %41 = arith.constant 0 : i32
+    %42 = tensor.empty() : tensor<1x1xi32>
+    %43 = linalg.fill ins(%41 : i32) outs(%42 : tensor<1x1xi32>) -> tensor<1x1xi32>
+    %44 = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "parallel", "reduction"]} ins(%34 : tensor<1x1x32xi8>) outs(%43 : tensor<1x1xi32>) {
     ^bb0(%arg24: i8, %arg25: i32):
-      %42 = arith.extsi %arg24 : i8 to i32
-      %43 = arith.addi %arg25, %42 : i32
-      linalg.yield %43 : i32
+      %45 = arith.extsi %arg24 : i8 to i32
+      %46 = arith.addi %arg25, %45 : i32
+      linalg.yield %46 : i32
     } -> tensor<1x1xi32>
-    %44 = tensor.empty() : tensor<1x1xi32>
-    %45 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%41 : tensor<1x1xi32>) outs(%44 : tensor<1x1xi32>) {
+    %47 = tensor.empty() : tensor<1x1xi32>
+    %48 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%44 : tensor<1x1xi32>) outs(%47 : tensor<1x1xi32>) {
     ^bb0(%arg26: i32, %arg27: i32):
-      %46 = arith.constant -8 : i32
-      %47 = arith.muli %arg26, %46 : i32
-      linalg.yield %47 : i32
+      %49 = arith.constant -8 : i32
+      %50 = arith.muli %arg26, %49 : i32
+      linalg.yield %50 : i32
     } -> tensor<1x1xi32>
-    %48 = tensor.expand_shape %34 [[0], [1], [2, 3, 4]] output_shape [1, 1, 2, 4, 4] : tensor<1x1x32xi8> into tensor<1x1x2x4x4xi8>
-    %49 = arith.constant 0 : i32
-    %50 = tensor.empty() : tensor<1x2x16x1xi32>
-    %51 = linalg.fill ins(%49 : i32) outs(%50 : tensor<1x2x16x1xi32>) -> tensor<1x2x16x1xi32>
-    %52 = linalg.generic {indexing_maps = [#map5, #map6, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%48, %arg8 : tensor<1x1x2x4x4xi8>, tensor<2x1x4x16x4xi8>) outs(%51 : tensor<1x2x16x1xi32>) attrs = {ingot.contract = "dot"} {
+    %51 = tensor.expand_shape %34 [[0], [1], [2, 3, 4]] output_shape [1, 1, 2, 4, 4] : tensor<1x1x32xi8> into tensor<1x1x2x4x4xi8>
+    %52 = arith.constant 0 : i32
+    %53 = tensor.empty() : tensor<1x2x16x1xi32>
+    %54 = linalg.fill ins(%52 : i32) outs(%53 : tensor<1x2x16x1xi32>) -> tensor<1x2x16x1xi32>
+    %55 = linalg.generic {indexing_maps = [#map5, #map6, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%51, %arg8 : tensor<1x1x2x4x4xi8>, tensor<2x1x4x16x4xi8>) outs(%54 : tensor<1x2x16x1xi32>) attrs = {ingot.contract = "dot"} {
     ^bb0(%arg28: i8, %arg29: i8, %arg30: i32):
-      %53 = linalg.index 4 : index
-      %54 = arith.constant 15 : i8
-      %55 = arith.andi %arg29, %54 : i8
-      %56 = arith.constant 4 : i8
-      %57 = arith.shrui %arg29, %56 : i8
-      %58 = arith.constant 0 : index
-      %59 = arith.cmpi eq, %53, %58 : index
-      %60 = arith.select %59, %55, %57 : i8
-      %61 = arith.extsi %arg28 : i8 to i32
-      %62 = arith.extui %60 : i8 to i32
-      %63 = arith.muli %61, %62 : i32
-      %64 = arith.addi %arg30, %63 : i32
-      linalg.yield %64 : i32
+      %56 = linalg.index 4 : index
+      %57 = arith.constant 15 : i8
+      %58 = arith.andi %arg29, %57 : i8
+      %59 = arith.constant 4 : i8
+      %60 = arith.shrui %arg29, %59 : i8
+      %61 = arith.constant 0 : index
+      %62 = arith.cmpi eq, %56, %61 : index
+      %63 = arith.select %62, %58, %60 : i8
+      %64 = arith.extsi %arg28 : i8 to i32
+      %65 = arith.extui %63 : i8 to i32
+      %66 = arith.muli %64, %65 : i32
+      %67 = arith.addi %arg30, %66 : i32
+      linalg.yield %67 : i32
     } -> tensor<1x2x16x1xi32>
-    %65 = arith.constant 0.000000e+00 : f32
-    %66 = tensor.empty() : tensor<1x2x16xf32>
-    %67 = linalg.fill ins(%65 : f32) outs(%66 : tensor<1x2x16xf32>) -> tensor<1x2x16xf32>
-    %68 = linalg.generic {indexing_maps = [#map8, #map9, #map10, #map9, #map11], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%52, %22, %arg6, %45 : tensor<1x2x16x1xi32>, tensor<1x1xf32>, tensor<2x1x16xf16>, tensor<1x1xi32>) outs(%67 : tensor<1x2x16xf32>) attrs = {ingot.contract = "scale"} {
+    %68 = arith.constant 0.000000e+00 : f32
+    %69 = tensor.empty() : tensor<1x2x16xf32>
+    %70 = linalg.fill ins(%68 : f32) outs(%69 : tensor<1x2x16xf32>) -> tensor<1x2x16xf32>
+    %71 = linalg.generic {indexing_maps = [#map8, #map9, #map10, #map9, #map11], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%55, %22, %arg6, %48 : tensor<1x2x16x1xi32>, tensor<1x1xf32>, tensor<2x1x16xf16>, tensor<1x1xi32>) outs(%70 : tensor<1x2x16xf32>) attrs = {ingot.contract = "scale"} {
     ^bb0(%arg31: i32, %arg32: f32, %arg33: f16, %arg34: i32, %arg35: f32):
-      %69 = arith.addi %arg31, %arg34 : i32
-      %70 = arith.sitofp %69 : i32 to f32
-      %71 = arith.mulf %70, %arg32 : f32
-      %72 = arith.extf %arg33 : f16 to f32
-      %73 = math.fma %71, %72, %arg35 : f32
-      linalg.yield %73 : f32
+      %72 = arith.addi %arg31, %arg34 : i32
+      %73 = arith.sitofp %72 : i32 to f32
+      %74 = arith.mulf %73, %arg32 : f32
+      %75 = arith.extf %arg33 : f16 to f32
+      %76 = math.fma %74, %75, %arg35 : f32
+      linalg.yield %76 : f32
     } -> tensor<1x2x16xf32>
-    %74 = tensor.collapse_shape %68 [[0], [1, 2]] : tensor<1x2x16xf32> into tensor<1x32xf32>
-    %75 = tensor.extract_slice %74[0, 0] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
-    %76 = tensor.extract_slice %74[0, 16] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
-    %77 = arith.constant 1 : index
-    %78 = scf.for %arg36 = %0 to %arg4 step %77 iter_args(%arg37 = %arg2) -> (tensor<1x1x16x16xf32>) {
-      %79 = arith.addi %arg1, %arg36 : index
-      %80 = tensor.extract_slice %76[%arg36, 0] [1, 16] [1, 1] : tensor<1x16xf32> to tensor<1x16xf32>
-      %81 = tensor.insert_slice %80 into %arg37[0, 0, 0, %79] [1, 1, 16, 1] [1, 1, 1, 1] : tensor<1x16xf32> into tensor<1x1x16x16xf32>
-      scf.yield %81 : tensor<1x1x16x16xf32>
+    %77 = tensor.collapse_shape %71 [[0], [1, 2]] : tensor<1x2x16xf32> into tensor<1x32xf32>
+    %78 = tensor.extract_slice %77[0, 0] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
+    %79 = tensor.extract_slice %77[0, 16] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<1x16xf32>
+    %80 = arith.constant 1 : index
+    %81 = scf.for %arg36 = %0 to %arg4 step %80 iter_args(%arg37 = %arg2) -> (tensor<1x1x16x16xf32>) {
+      %82 = arith.addi %arg1, %arg36 : index
+      %83 = tensor.extract_slice %79[%arg36, 0] [1, 16] [1, 1] : tensor<1x16xf32> to tensor<1x16xf32>
+      %84 = tensor.insert_slice %83 into %arg37[0, 0, 0, %82] [1, 1, 16, 1] [1, 1, 1, 1] : tensor<1x16xf32> into tensor<1x1x16x16xf32>
+      scf.yield %84 : tensor<1x1x16x16xf32>
     }
-    %82 = tensor.expand_shape %34 [[0], [1], [2, 3, 4]] output_shape [1, 1, 2, 4, 4] : tensor<1x1x32xi8> into tensor<1x1x2x4x4xi8>
-    %83 = arith.constant 0 : i32
-    %84 = tensor.empty() : tensor<1x2x16x1xi32>
-    %85 = linalg.fill ins(%83 : i32) outs(%84 : tensor<1x2x16x1xi32>) -> tensor<1x2x16x1xi32>
-    %86 = linalg.generic {indexing_maps = [#map5, #map6, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%82, %arg7 : tensor<1x1x2x4x4xi8>, tensor<2x1x4x16x4xi8>) outs(%85 : tensor<1x2x16x1xi32>) attrs = {ingot.contract = "dot"} {
+    %85 = tensor.expand_shape %34 [[0], [1], [2, 3, 4]] output_shape [1, 1, 2, 4, 4] : tensor<1x1x32xi8> into tensor<1x1x2x4x4xi8>
+    %86 = arith.constant 0 : i32
+    %87 = tensor.empty() : tensor<1x2x16x1xi32>
+    %88 = linalg.fill ins(%86 : i32) outs(%87 : tensor<1x2x16x1xi32>) -> tensor<1x2x16x1xi32>
+    %89 = linalg.generic {indexing_maps = [#map5, #map6, #map7], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%85, %arg7 : tensor<1x1x2x4x4xi8>, tensor<2x1x4x16x4xi8>) outs(%88 : tensor<1x2x16x1xi32>) attrs = {ingot.contract = "dot"} {
     ^bb0(%arg38: i8, %arg39: i8, %arg40: i32):
-      %87 = linalg.index 4 : index
-      %88 = arith.constant 15 : i8
-      %89 = arith.andi %arg39, %88 : i8
-      %90 = arith.constant 4 : i8
-      %91 = arith.shrui %arg39, %90 : i8
-      %92 = arith.constant 0 : index
-      %93 = arith.cmpi eq, %87, %92 : index
-      %94 = arith.select %93, %89, %91 : i8
-      %95 = arith.extsi %arg38 : i8 to i32
-      %96 = arith.extui %94 : i8 to i32
-      %97 = arith.muli %95, %96 : i32
-      %98 = arith.addi %arg40, %97 : i32
-      linalg.yield %98 : i32
+      %90 = linalg.index 4 : index
+      %91 = arith.constant 15 : i8
+      %92 = arith.andi %arg39, %91 : i8
+      %93 = arith.constant 4 : i8
+      %94 = arith.shrui %arg39, %93 : i8
+      %95 = arith.constant 0 : index
+      %96 = arith.cmpi eq, %90, %95 : index
+      %97 = arith.select %96, %92, %94 : i8
+      %98 = arith.extsi %arg38 : i8 to i32
+      %99 = arith.extui %97 : i8 to i32
+      %100 = arith.muli %98, %99 : i32
+      %101 = arith.addi %arg40, %100 : i32
+      linalg.yield %101 : i32
     } -> tensor<1x2x16x1xi32>
-    %99 = arith.constant 0.000000e+00 : f32
-    %100 = tensor.empty() : tensor<1x2x16xf32>
-    %101 = linalg.fill ins(%99 : f32) outs(%100 : tensor<1x2x16xf32>) -> tensor<1x2x16xf32>
-    %102 = linalg.generic {indexing_maps = [#map8, #map9, #map10, #map9, #map11], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%86, %22, %arg5, %45 : tensor<1x2x16x1xi32>, tensor<1x1xf32>, tensor<2x1x16xf16>, tensor<1x1xi32>) outs(%101 : tensor<1x2x16xf32>) attrs = {ingot.contract = "scale"} {
+    %102 = arith.constant 0.000000e+00 : f32
+    %103 = tensor.empty() : tensor<1x2x16xf32>
+    %104 = linalg.fill ins(%102 : f32) outs(%103 : tensor<1x2x16xf32>) -> tensor<1x2x16xf32>
+    %105 = linalg.generic {indexing_maps = [#map8, #map9, #map10, #map9, #map11], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%89, %22, %arg5, %48 : tensor<1x2x16x1xi32>, tensor<1x1xf32>, tensor<2x1x16xf16>, tensor<1x1xi32>) outs(%104 : tensor<1x2x16xf32>) attrs = {ingot.contract = "scale"} {
     ^bb0(%arg41: i32, %arg42: f32, %arg43: f16, %arg44: i32, %arg45: f32):
-      %103 = arith.addi %arg41, %arg44 : i32
-      %104 = arith.sitofp %103 : i32 to f32
-      %105 = arith.mulf %104, %arg42 : f32
-      %106 = arith.extf %arg43 : f16 to f32
-      %107 = math.fma %105, %106, %arg45 : f32
-      linalg.yield %107 : f32
+      %106 = arith.addi %arg41, %arg44 : i32
+      %107 = arith.sitofp %106 : i32 to f32
+      %108 = arith.mulf %107, %arg42 : f32
+      %109 = arith.extf %arg43 : f16 to f32
+      %110 = math.fma %108, %109, %arg45 : f32
+      linalg.yield %110 : f32
     } -> tensor<1x2x16xf32>
-    %108 = tensor.collapse_shape %102 [[0], [1, 2]] : tensor<1x2x16xf32> into tensor<1x32xf32>
-    %109 = tensor.empty() : tensor<1x32xf32>
-    %110 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]} ins(%arg0, %108 : tensor<1x32xf32>, tensor<1x32xf32>) outs(%109 : tensor<1x32xf32>) {
+    %111 = tensor.collapse_shape %105 [[0], [1, 2]] : tensor<1x2x16xf32> into tensor<1x32xf32>
+    %112 = tensor.empty() : tensor<1x32xf32>
+    %113 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]} ins(%arg0, %111 : tensor<1x32xf32>, tensor<1x32xf32>) outs(%112 : tensor<1x32xf32>) {
     ^bb0(%arg46: f32, %arg47: f32, %arg48: f32):
-      %111 = arith.addf %arg46, %arg47 : f32
-      linalg.yield %111 : f32
+      %114 = arith.addf %arg46, %arg47 : f32
+      linalg.yield %114 : f32
     } -> tensor<1x32xf32>
-    return %110, %78, %75 : tensor<1x32xf32>, tensor<1x1x16x16xf32>, tensor<1x16xf32>
+    return %113, %81, %78 : tensor<1x32xf32>, tensor<1x1x16x16xf32>, tensor<1x16xf32>
   }
   func.func private @init_0(%arg0: tensor<32x1xf16>) -> tensor<2x1x16xf16> attributes {ingot.kernel = "init"} {
     %0 = tensor.empty() : tensor<2x1x16xf16>

@@ -146,26 +146,29 @@ module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f3
     ^bb0(%arg14: f32, %arg15: f32, %arg16: i8):
       %34 = arith.mulf %arg14, %arg15 : f32
       %35 = math.roundeven %34 : f32
-      %36 = arith.fptosi %35 : f32 to i8
-      linalg.yield %36 : i8
+      %36 = arith.constant 0.000000e+00 : f32
+      %37 = arith.cmpf ord, %35, %35 : f32
+      %38 = arith.select %37, %35, %36 : f32
+      %39 = arith.fptosi %38 : f32 to i8
+      linalg.yield %39 : i8
     } -> tensor<1x1x32xi8>
-    %37 = arith.constant 0 : i32
-    %38 = tensor.empty() : tensor<1x1xi32>
-    %39 = linalg.fill ins(%37 : i32) outs(%38 : tensor<1x1xi32>) -> tensor<1x1xi32>
-    %40 = linalg.generic {indexing_maps = [#map1, #map11], iterator_types = ["parallel", "parallel", "reduction"]} ins(%33 : tensor<1x1x32xi8>) outs(%39 : tensor<1x1xi32>) {
+    %40 = arith.constant 0 : i32
+    %41 = tensor.empty() : tensor<1x1xi32>
+    %42 = linalg.fill ins(%40 : i32) outs(%41 : tensor<1x1xi32>) -> tensor<1x1xi32>
+    %43 = linalg.generic {indexing_maps = [#map1, #map11], iterator_types = ["parallel", "parallel", "reduction"]} ins(%33 : tensor<1x1x32xi8>) outs(%42 : tensor<1x1xi32>) {
     ^bb0(%arg17: i8, %arg18: i32):
-      %41 = arith.extsi %arg17 : i8 to i32
-      %42 = arith.addi %arg18, %41 : i32
-      linalg.yield %42 : i32
+      %44 = arith.extsi %arg17 : i8 to i32
+      %45 = arith.addi %arg18, %44 : i32
+      linalg.yield %45 : i32
     } -> tensor<1x1xi32>
-    %43 = tensor.empty() : tensor<1x1xi32>
-    %44 = linalg.generic {indexing_maps = [#map8, #map8], iterator_types = ["parallel", "parallel"]} ins(%40 : tensor<1x1xi32>) outs(%43 : tensor<1x1xi32>) {
+    %46 = tensor.empty() : tensor<1x1xi32>
+    %47 = linalg.generic {indexing_maps = [#map8, #map8], iterator_types = ["parallel", "parallel"]} ins(%43 : tensor<1x1xi32>) outs(%46 : tensor<1x1xi32>) {
     ^bb0(%arg19: i32, %arg20: i32):
-      %45 = arith.constant -8 : i32
-      %46 = arith.muli %arg19, %45 : i32
-      linalg.yield %46 : i32
+      %48 = arith.constant -8 : i32
+      %49 = arith.muli %arg19, %48 : i32
+      linalg.yield %49 : i32
     } -> tensor<1x1xi32>
-    return %21, %33, %44 : tensor<1x1xf32>, tensor<1x1x32xi8>, tensor<1x1xi32>
+    return %21, %33, %47 : tensor<1x1xf32>, tensor<1x1x32xi8>, tensor<1x1xi32>
   }
   func.func private @matmul(%arg0: tensor<1x1x32xi8>, %arg1: tensor<2x1x4x16x4xi8>, %arg2: tensor<1x1xf32>, %arg3: tensor<2x1x16xf16>, %arg4: tensor<1x1xi32>) -> tensor<1x2x16xf32> attributes {ingot.kernel = "matmul", ingot.tiles = #map12} {
     %0 = tensor.expand_shape %arg0 [[0], [1], [2, 3, 4]] output_shape [1, 1, 2, 4, 4] : tensor<1x1x32xi8> into tensor<1x1x2x4x4xi8>

@@ -122,23 +122,26 @@ module attributes {ingot.config = {activations = "int8", buckets = [1], kv = "f3
     ^bb0(%arg19: f32, %arg20: f32, %arg21: i8):
       %24 = arith.mulf %arg19, %arg20 : f32
       %25 = math.roundeven %24 : f32
-      %26 = arith.fptosi %25 : f32 to i8
-      linalg.yield %26 : i8
+      %26 = arith.constant 0.000000e+00 : f32
+      %27 = arith.cmpf ord, %25, %25 : f32
+      %28 = arith.select %27, %25, %26 : f32
+      %29 = arith.fptosi %28 : f32 to i8
+      linalg.yield %29 : i8
     }
-    %27 = arith.constant 0 : i32
-    %28 = memref.alloc() {alignment = 64 : i64, ingot.boundary = "map"} : memref<1x1xi32>
-    linalg.fill ins(%27 : i32) outs(%28 : memref<1x1xi32>)
-    linalg.generic {indexing_maps = [#map1, #map8], iterator_types = ["parallel", "parallel", "reduction"]} ins(%arg3 : memref<1x1x32xi8>) outs(%28 : memref<1x1xi32>) {
+    %30 = arith.constant 0 : i32
+    %31 = memref.alloc() {alignment = 64 : i64, ingot.boundary = "map"} : memref<1x1xi32>
+    linalg.fill ins(%30 : i32) outs(%31 : memref<1x1xi32>)
+    linalg.generic {indexing_maps = [#map1, #map8], iterator_types = ["parallel", "parallel", "reduction"]} ins(%arg3 : memref<1x1x32xi8>) outs(%31 : memref<1x1xi32>) {
     ^bb0(%arg22: i8, %arg23: i32):
-      %29 = arith.extsi %arg22 : i8 to i32
-      %30 = arith.addi %arg23, %29 : i32
-      linalg.yield %30 : i32
+      %32 = arith.extsi %arg22 : i8 to i32
+      %33 = arith.addi %arg23, %32 : i32
+      linalg.yield %33 : i32
     }
-    linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel"]} ins(%28 : memref<1x1xi32>) outs(%arg4 : memref<1x1xi32>) {
+    linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel"]} ins(%31 : memref<1x1xi32>) outs(%arg4 : memref<1x1xi32>) {
     ^bb0(%arg24: i32, %arg25: i32):
-      %31 = arith.constant -8 : i32
-      %32 = arith.muli %arg24, %31 : i32
-      linalg.yield %32 : i32
+      %34 = arith.constant -8 : i32
+      %35 = arith.muli %arg24, %34 : i32
+      linalg.yield %35 : i32
     }
     return
   }
