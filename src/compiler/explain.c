@@ -95,10 +95,8 @@ static void put_note(StrBuf *out, const FusionNote *note) {
     put_bool(out, "applied", note->is_applied);
     put_text(out, "where", note->where);
     put_text(out, "what", note->what);
-    if (!note->is_applied) {
-        put_text(out, "reason", note->reason);
-        put_text(out, "detail", note->detail);
-    }
+    if (!note->is_applied) put_text(out, "reason", note->reason);
+    if (!note->is_applied || *note->detail) put_text(out, "detail", note->detail);
     strbuf_putc(out, '}');
 }
 

@@ -169,11 +169,15 @@ static void set_rules(IrModule *m, const Recipe *recipe) {
     for (uint32_t i = 0; i < recipe->num_rules; i++) {
         const RecipeRule *rule = &recipe->rules[i];
         const char *at = arena_printf(&m->arena, "%s:%u", name, rule->span.line);
-        IrNamedAttr entries[] = {{ir_intern(m, "at"), ir_attr_string(m, at)},
-                                 {ir_intern(m, "mode"), ir_attr_string(m, rule->mode)},
-                                 {ir_intern(m, "pattern"), ir_attr_string(m, rule->pattern)},
-                                 {ir_intern(m, "atomic"), ir_attr_bool(m, true)}};
-        rules[i] = ir_attr_dict(m, ARRAY_LEN(entries) - !rule->is_atomic, entries);
+        IrNamedAttr entries[5] = {{ir_intern(m, "at"), ir_attr_string(m, at)},
+                                  {ir_intern(m, "mode"), ir_attr_string(m, rule->mode)},
+                                  {ir_intern(m, "pattern"), ir_attr_string(m, rule->pattern)}};
+        uint32_t n = 3;
+        if (rule->is_atomic)
+            entries[n++] = (IrNamedAttr){ir_intern(m, "atomic"), ir_attr_bool(m, true)};
+        if (rule->says_flash)
+            entries[n++] = (IrNamedAttr){ir_intern(m, "flash"), ir_attr_bool(m, rule->is_flash)};
+        rules[i] = ir_attr_dict(m, n, entries);
     }
     if (recipe->num_rules)
         ir_op_set_attr(m, m->op, "ingot.rules", ir_attr_array(m, recipe->num_rules, rules));

@@ -58,6 +58,9 @@ FusionRule fusion_rule(const IrModule *m, FusionPattern pattern) {
         if (!str_equal(text_of(rules->elems[i], "pattern"), pattern_names[pattern])) continue;
         const IrAttr *atomic = ir_attr_dict_find(rules->elems[i], "atomic");
         rule.is_atomic = atomic && atomic->kind == IR_ATTR_BOOL && atomic->i != 0;
+        const IrAttr *flash = ir_attr_dict_find(rules->elems[i], "flash");
+        if (flash && flash->kind == IR_ATTR_BOOL)
+            rule.flash = flash->i ? FUSION_FLASH_YES : FUSION_FLASH_NO;
         rule.at = text_of(rules->elems[i], "at");
         for (int k = 0; k < NUM_FUSION_MODES; k++)
             if (str_equal(text_of(rules->elems[i], "mode"), mode_names[k]))

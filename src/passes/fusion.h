@@ -35,8 +35,11 @@ typedef enum FusionMode {
 } FusionMode;
 const char *fusion_mode_name(FusionMode mode);
 
+typedef enum FusionFlash { FUSION_FLASH_UNSAID, FUSION_FLASH_NO, FUSION_FLASH_YES } FusionFlash;
+
 typedef struct FusionRule {
     FusionMode mode;
+    FusionFlash flash; // attention with an online softmax
     bool is_atomic; // required, and nothing in between is stored
     const char *at; // "recipe.yaml:31"; NULL: the recipe has no rule for it
 } FusionRule;
@@ -62,7 +65,7 @@ typedef struct FusionNote {
     bool is_applied;
     const char *where;           // function
     const char *what;            // the ops, by location
-    const char *reason, *detail; // "" where applied
+    const char *reason, *detail; // where applied no reason, and a detail if there was a choice
 } FusionNote;
 
 void fusion_note_add(IrModule *m, const FusionNote *note);

@@ -10,6 +10,7 @@ typedef struct Group {
     const char *kind; // ingot.kernel of its function
     IrOp *ops[OUTLINE_MAX_GROUP_OPS];
     uint32_t num_ops;
+    const char *composite; // ingot.composite of it; NULL: its ops count one by one
     int64_t rows;        // leading size
     int64_t tiles;       // units of parallel work, where they are not the rows
     int64_t split_bytes; // what a row would have to keep if this group were part of the one before

@@ -271,6 +271,20 @@ static void add_assertion(Outline *o, IrOp *op) {
     BUG_IF(!is_added, "a group of one op is full");
 }
 
+// An attention with an online softmax: its tiles are the iterations of its loop.
+static bool add_attention(Outline *o, IrOp *op) {
+    int64_t tiles;
+    if (op->kind != IR_SCF_FOR || !ir_op_attr(op, "ingot.attention") ||
+        !ir_value_constant_int(ir_op_operand(op, 1), &tiles))
+        return false;
+    Group *g = outline_new_group(o, "rows", tiles);
+    g->tiles = tiles;
+    g->composite = "attention";
+    bool is_added = outline_add_op(o, g, op);
+    BUG_IF(!is_added, "a group of one op is full");
+    return true;
+}
+
 Status outline_text_groups(Outline *o) {
     Group *open = NULL;
     PassConfig config;
@@ -294,6 +308,10 @@ Status outline_text_groups(Outline *o) {
             continue;
         }
         TRY(check_results(o, op));
+        if (add_attention(o, op)) {
+            open = NULL;
+            continue;
+        }
         open = add_to_rows(o, open, op, max_bytes);
     }
     return STATUS_OK;

@@ -8,8 +8,10 @@
 //      %y = generic ins(%x, %c, %s) {ingot.contract = "weights"}: fma(x, float(code - 8) * scale,
 //      acc)
 //
+// Attention of modules that are compiled from text may get another form: raise_attention.c.
 // A decoding body of another shape stays, and its weight is decoded at compile time.
 // Needs: canonical, explicit-quant.  Keeps: all.  Exact but for fma (reassoc).
+#include "passes/attention.h"
 #include "passes/contraction.h"
 #include "passes/dce.h"
 #include "passes/decode.h"
@@ -115,10 +117,10 @@ static void raise_weight(IrModule *m, IrOp *generic) {
 }
 
 Status pass_raise_patterns(IrModule *m, DiagSink *sink) {
-    (void)sink; // what is not recognised stays as it is
     FOR_EACH_OP(func, ir_module_body(m)) {
         IrBlock *body = func->kind == IR_FUNC_FUNC ? ir_func_body(func) : NULL;
         if (!body || ir_op_attr(func, "ingot.composite")) continue;
+        if (module_is_text(m)) TRY(raise_attention(m, func, sink));
         FOR_EACH_OP_SAFE(op, body)
         if (op->kind == IR_LINALG_GENERIC && ir_op_attr(op, "ingot.dequant")) raise_weight(m, op);
         FOR_EACH_OP_SAFE(op, body) {

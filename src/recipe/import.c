@@ -63,8 +63,10 @@ static void put_rules(Importer *im) {
         const char *at = arena_printf(im->model.arena, "%s:%" PRIu32, name, rule->span.line);
         strbuf_puts(&im->text, i ? ", {at = " : "{at = ");
         strbuf_put_json_string(&im->text, at, strlen(at));
-        strbuf_printf(&im->text, "%s, mode = \"%s\", pattern = \"%s\"}",
-                      rule->is_atomic ? ", atomic = true" : "", rule->mode, rule->pattern);
+        strbuf_printf(&im->text, "%s%s, mode = \"%s\", pattern = \"%s\"}",
+                      rule->is_atomic ? ", atomic = true" : "",
+                      !rule->says_flash ? "" : rule->is_flash ? ", flash = true" : ", flash = false",
+                      rule->mode, rule->pattern);
     }
     strbuf_puts(&im->text, "]");
 }

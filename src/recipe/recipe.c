@@ -282,14 +282,10 @@ static void check_attention(Reader *r) {
     for (uint32_t i = 0; i < r->recipe->num_rules; i++) {
         const RecipeRule *rule = &r->recipe->rules[i];
         if (!str_equal(rule->pattern, "attn_softmax")) continue;
-        if (is_subgraph ? rule->says_flash && rule->is_flash
-                        : str_equal(rule->mode, "forbid") || !rule->is_flash)
-            note_error(diag_error(
-                r->sink, DIAG_R0012, rule->span,
-                is_subgraph ? "attention of a module keeps whole rows of scores; an online "
-                              "softmax is for language models"
-                            : "attention is one kernel with an online softmax; there is "
-                              "no other"));
+        if (!is_subgraph && (str_equal(rule->mode, "forbid") || !rule->is_flash))
+            note_error(diag_error(r->sink, DIAG_R0012, rule->span,
+                                  "attention is one kernel with an online softmax; there is "
+                                  "no other"));
     }
 }
 
