@@ -8,8 +8,8 @@
 
 enum { ATTENTION_MAX_RANK = 8, ATTENTION_MAX_CHAIN = 8, ATTENTION_MAX_LOOPS = 12 };
 
-// Dimensions of the scores: one is the keys the softmax runs along, one the rows of queries that are
-// taken together, the others (batch, heads) number independent problems.
+// Dimensions of the scores: one is the keys the softmax runs along, one the rows of queries that
+// are taken together, the others (batch, heads) number independent problems.
 typedef struct AttentionMatch {
     IrOp *scores;                     // the product
     IrOp *chain[ATTENTION_MAX_CHAIN]; // elementwise ops behind it: scale, masks
@@ -27,8 +27,8 @@ typedef enum AttentionFound {
 } AttentionFound;
 
 // Is sum the weighted sum of an attention? *out_reason and *out_detail say why not, if blocked.
-AttentionFound attention_match(IrModule *m, IrOp *sum, AttentionMatch *out, FusionReason *out_reason,
-                               const char **out_detail);
+AttentionFound attention_match(IrModule *m, IrOp *sum, AttentionMatch *out,
+                               FusionReason *out_reason, const char **out_detail);
 
 // What a loop of one of its ops walks: a dimension of the scores, or -1: it is walked whole.
 // Loops of the product are read from its result, those of the weighted sum from the weights.

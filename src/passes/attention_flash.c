@@ -9,14 +9,13 @@
 //     rows of the result = acc / l
 //
 // m begins at the least finite number, below which no difference is undefined: a row that sees
-// nothing in its first blocks adds exp(-inf) = 0 and loses nothing later. A row that sees nothing at
-// all ends with 0 / 0, a NaN, as a softmax over nothing but -inf does.
+// nothing in its first blocks adds exp(-inf) = 0 and loses nothing later. A row that sees nothing
+// at all ends with 0 / 0, a NaN, as a softmax over nothing but -inf does.
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "passes/attention.h"
-#include "passes/mutate.h"
 
 enum { MAX_RANK = 16 };
 
@@ -24,7 +23,8 @@ typedef struct Flash {
     IrModule *m;
     const AttentionMatch *a;
     Builder b;
-    IrValue *at[ATTENTION_MAX_RANK]; // index of each dimension of the scores; of rows and keys: the first
+    IrValue *at[ATTENTION_MAX_RANK]; // index of each dimension of the scores; of rows and keys: the
+                                     // first
     int64_t len[ATTENTION_MAX_RANK]; // of a block; 0: the dimension stands still
     const IrType *f32;
     bool is_row_first; // in a block of scores
@@ -187,8 +187,8 @@ static void clone_body(Flash *f, const Loops *l, const IrBlock *from, Builder *b
     ir_value_map_deinit(&map);
 }
 
-// op on the block at hand: `of` is read in the place of its operand number `of_at` (NULL: none), onto
-// `onto` (NULL: onto zeros if it sums up, else onto nothing).
+// op on the block at hand: `of` is read in the place of its operand number `of_at` (NULL: none),
+// onto `onto` (NULL: onto zeros if it sums up, else onto nothing).
 static IrValue *on_block(Flash *f, IrOp *op, uint32_t of_at, IrValue *of, IrValue *onto) {
     IrModule *m = f->m;
     f->b.loc = op->loc;
@@ -271,8 +271,8 @@ static IrValue *exponentials(Flash *f, IrValue *x, IrValue *max) {
     return ir_op_result(op, 0);
 }
 
-// What is summed up so far, rescaled or divided row by row, in its place. place: of the rows among its
-// dimensions.
+// What is summed up so far, rescaled or divided row by row, in its place. place: of the rows among
+// its dimensions.
 static IrValue *by_rows(Flash *f, IrValue *value, uint32_t place, IrOpKind kind, IrValue *rows) {
     uint32_t rank = value->type->rank;
     const IrAffineMap *maps[] = {ir_affine_select(f->m, rank, 1, &place),
@@ -326,8 +326,7 @@ static void take_keys(Flash *f, IrValue *at, int64_t len, Running *run) {
     IrValue *change = new_maxima(f, most, &run->max);
     IrValue *p = exponentials(f, x, run->max);
     run->sum = row_sums(f, p, by_rows(f, run->sum, 0, IR_ARITH_MULF, change));
-    if (!MUTATED(FLASH_RESCALE))
-        run->acc = by_rows(f, run->acc, row_place(f), IR_ARITH_MULF, change);
+    run->acc = by_rows(f, run->acc, row_place(f), IR_ARITH_MULF, change);
     run->acc = on_block(f, a->sum, a->weights_at, p, run->acc);
 }
 
@@ -363,8 +362,8 @@ static void place_tile(Flash *f, IrValue *tile, int64_t rows) {
         if ((i > 0 && d == a->row) || d == a->key) continue;
         int64_t size = i == 0 ? num_blocks : a->shape[d];
         IrValue *by = build_index(&f->b, size);
-        f->at[d] = size == 1 ? build_index(&f->b, 0)
-                             : build_binary(&f->b, IR_ARITH_REMUI, left, by);
+        f->at[d] =
+            size == 1 ? build_index(&f->b, 0) : build_binary(&f->b, IR_ARITH_REMUI, left, by);
         if (size > 1) left = build_binary(&f->b, IR_ARITH_DIVUI, left, by);
         f->len[d] = i == 0 ? rows : 0;
     }

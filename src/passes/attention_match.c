@@ -69,7 +69,8 @@ static int32_t left_out(const IrAffineMap *map) {
 static bool is_body_of(const IrBlock *body, IrOpKind kind, const IrValue *x, const IrValue *y,
                        bool commutes) {
     const IrOp *op = body->first;
-    if (op->kind != kind || op->next != body->last || ir_op_operand(body->last, 0) != &op->results[0])
+    if (op->kind != kind || op->next != body->last ||
+        ir_op_operand(body->last, 0) != &op->results[0])
         return false;
     const IrValue *a = ir_op_operand(op, 0), *b = ir_op_operand(op, 1);
     return (a == x && b == y) || (commutes && a == y && b == x);
@@ -258,7 +259,8 @@ static bool is_cut(Match *match, const IrOp *op) {
             uint32_t dim;
             if (ir_affine_is_dim(map->results[r], &dim)) continue;
             for (uint32_t l = 0; l < map->num_dims; l++) {
-                bool stands = dims[l] >= 0 && dims[l] != (int32_t)a->row && dims[l] != (int32_t)a->key;
+                bool stands =
+                    dims[l] >= 0 && dims[l] != (int32_t)a->row && dims[l] != (int32_t)a->key;
                 if (!stands && ir_affine_uses_dim(map->results[r], l))
                     return block(match, REASON_MAP,
                                  arena_printf(&m->arena, "operand %" PRIu32 " is read at %s", i,
@@ -329,8 +331,8 @@ static bool check_readers(Match *match, const IrValue *weights) {
         const IrOp *op = i ? a->chain[i - 1] : a->scores;
         is_alone &= num_readers(&op->results[0]) == (i == a->num_chain ? 2 : 1);
     }
-    return is_alone ||
-           block(match, REASON_MULTI_USE, "scores or weights have another reader, which needs all of them");
+    return is_alone || block(match, REASON_MULTI_USE,
+                             "scores or weights have another reader, which needs all of them");
 }
 
 static bool check_types(Match *match) {
@@ -358,8 +360,8 @@ static bool check_all(Match *match, const IrValue *weights) {
     return is_cut(match, a->scores) && is_cut(match, a->sum);
 }
 
-AttentionFound attention_match(IrModule *m, IrOp *sum, AttentionMatch *out, FusionReason *out_reason,
-                               const char **out_detail) {
+AttentionFound attention_match(IrModule *m, IrOp *sum, AttentionMatch *out,
+                               FusionReason *out_reason, const char **out_detail) {
     *out = (AttentionMatch){.sum = sum};
     if (!is_product(m, sum)) return ATTENTION_NONE;
     Match match = {.m = m, .a = out};
@@ -369,9 +371,10 @@ AttentionFound attention_match(IrModule *m, IrOp *sum, AttentionMatch *out, Fusi
         if (!weights->def_op || !is_softmax(m, weights->def_op, &x, &key)) continue;
         out->weights_at = i;
         out->key = (uint32_t)key;
-        bool fits = find_scores(&match, x, 0)
-                        ? check_all(&match, weights)
-                        : block(&match, REASON_MAP, "the scores are no product that this function makes");
+        bool fits =
+            find_scores(&match, x, 0)
+                ? check_all(&match, weights)
+                : block(&match, REASON_MAP, "the scores are no product that this function makes");
         *out_reason = match.reason;
         *out_detail = match.detail;
         return fits ? ATTENTION_FOUND : ATTENTION_BLOCKED;

@@ -25,7 +25,10 @@ const char *fusion_reason_name(FusionReason reason);
 const char *fusion_reason_meaning(FusionReason reason);
 const char *fusion_reason_remedy(FusionReason reason);
 
-enum { FUSION_MAX_SCRATCH_BYTES = 256 << 10 }; // what a kernel may keep per worker at the most
+enum {
+    FUSION_MAX_SCRATCH_BYTES = 256 << 10, // what a kernel may keep per worker at the most
+    FUSION_MAX_ROW_BYTES = 64 << 10,      // of rows of intermediates, where no bound was asked for
+};
 
 typedef enum FusionMode {
     FUSION_ALLOW,
@@ -40,8 +43,8 @@ typedef enum FusionFlash { FUSION_FLASH_UNSAID, FUSION_FLASH_NO, FUSION_FLASH_YE
 typedef struct FusionRule {
     FusionMode mode;
     FusionFlash flash; // attention with an online softmax
-    bool is_atomic; // required, and nothing in between is stored
-    const char *at; // "recipe.yaml:31"; NULL: the recipe has no rule for it
+    bool is_atomic;    // required, and nothing in between is stored
+    const char *at;    // "recipe.yaml:31"; NULL: the recipe has no rule for it
 } FusionRule;
 
 // The rule for a pattern: FUSION_ALLOW without one.

@@ -377,8 +377,7 @@ static Status outline_group(Outline *o, Group *g, int32_t number) {
     ir_value_map_deinit(&k->map);
     mark_in_place(k, kernel);
     state_tiles(k, kernel);
-    if (g->composite)
-        ir_op_set_attr(m, kernel, "ingot.composite", ir_attr_string(m, g->composite));
+    if (g->composite) ir_op_set_attr(m, kernel, "ingot.composite", ir_attr_string(m, g->composite));
     if (g->split_bytes) ir_op_set_attr(m, kernel, "ingot.capacity", ir_attr_i64(m, g->split_bytes));
 
     Builder b = build_before(m, g->ops[g->num_ops - 1]);

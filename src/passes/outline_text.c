@@ -8,12 +8,12 @@
 
 #include "abi/plan.h"
 #include "passes/contraction.h"
+#include "passes/fusion.h"
 #include "passes/outline.h"
 #include "passes/pass.h"
 
 enum {
     MAX_LOOPS = 12,
-    MAX_ROW_BYTES = 64 << 10,  // of all intermediates of a kernel, where no bound was asked for
     MAX_COPY_BYTES = 16 << 10, // a filled tensor that every reader makes for itself
 };
 
@@ -289,7 +289,7 @@ Status outline_text_groups(Outline *o) {
     Group *open = NULL;
     PassConfig config;
     TRY(pass_config_read(o->m, o->sink, &config));
-    int64_t max_bytes = config.max_scratch_bytes ? config.max_scratch_bytes : MAX_ROW_BYTES;
+    int64_t max_bytes = config.max_scratch_bytes ? config.max_scratch_bytes : FUSION_MAX_ROW_BYTES;
     FOR_EACH_OP(op, ir_func_body(o->func)) {
         if (op->kind == IR_FUNC_RETURN || outline_is_free(o, op)) continue;
         if (op->kind == IR_FUNC_CALL) return refuse_call(o, op);

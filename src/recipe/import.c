@@ -65,7 +65,9 @@ static void put_rules(Importer *im) {
         strbuf_put_json_string(&im->text, at, strlen(at));
         strbuf_printf(&im->text, "%s%s, mode = \"%s\", pattern = \"%s\"}",
                       rule->is_atomic ? ", atomic = true" : "",
-                      !rule->says_flash ? "" : rule->is_flash ? ", flash = true" : ", flash = false",
+                      !rule->says_flash ? ""
+                      : rule->is_flash  ? ", flash = true"
+                                        : ", flash = false",
                       rule->mode, rule->pattern);
     }
     strbuf_puts(&im->text, "]");

@@ -270,6 +270,12 @@ static void derive_mode(Reader *r, RecipeRule *rule) {
     }
     rule->is_enabled = !is_forbidden;
     rule->says_flash = r->is_given[RECIPE_RULE_FLASH];
+    if (is_forbidden && rule->says_flash && rule->is_flash) {
+        note_error(diag_error(r->sink, DIAG_R0011, rule->span,
+                              "the rule %s is forbidden and says use_flash_attention: true",
+                              rule->pattern));
+        diag_write(r->sink, "mode: require");
+    }
     if (rule->says_flash && !str_equal(rule->pattern, "attn_softmax"))
         note_error(diag_error(r->sink, DIAG_R0012, rule->span,
                               "use_flash_attention belongs to the rule attn_softmax"));

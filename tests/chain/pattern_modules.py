@@ -13,6 +13,9 @@ M, N, K = 24, 48, 64
 # Sums of 64 products of at most 1/4, and a few roundings behind them.
 BOUND = 2 * (K + 16) * (K / 4)
 MODES = {"allow": "mode: allow", "require": "mode: require", "forbid": "mode: forbid", "atomic": "atomic: true"}
+# The same for the form of an attention.
+FORMS = {"flash": "mode: require, use_flash_attention: true", "flash-atomic": "atomic: true, use_flash_attention: true",
+         "flash-allow": "use_flash_attention: true", "plain": "mode: require, use_flash_attention: false"}
 
 
 class Module:
@@ -128,6 +131,42 @@ def scaled(m, a, factor="0.125"):
     return m.generic([", ".join("ijk"[:len(a[1])])] * 2, [a], a[1], f"%r = arith.mulf %a, {number[0]} : f32")
 
 
+SUM_OF_PRODUCTS = "%s = arith.mulf %a, %b : f32; %r = arith.addf %s, %old : f32"
+
+
+def causal(m, scores):
+    """Keys up to the row's own number are seen."""
+    return m.generic(["i, j, k"] * 2, [scores], scores[1],
+                     "%row = linalg.index 1 : index; %key = linalg.index 2 : index;"
+                     "%seen = arith.cmpi ule, %key, %row : index; %hidden = arith.constant 0xFF800000 : f32;"
+                     "%r = arith.select %seen, %a, %hidden : f32")
+
+
+def masked(where, shape, elem="f32"):
+    """Numbers added to the scores or, of type i1, which of them are seen; read at `where` of heads i, rows j, keys k."""
+    body = ("%r = arith.addf %a, %b : f32" if elem == "f32" else
+            "%hidden = arith.constant 0xFF800000 : f32; %r = arith.select %b, %a, %hidden : f32")
+    return lambda m, scores: m.generic(["i, j, k", where, "i, j, k"], [scores, m.argument(*shape, elem=elem)], scores[1],
+                                       body)
+
+
+def attention(heads=3, rows=11, keys=11, size=16, group=1, masks=(), axis=2, keep=False, key_head=None):
+    """Queries, keys and values [heads, rows, size]; `group` heads of queries share one of keys and values."""
+    m, shape = Module(), (heads, rows, keys)
+    head = key_head or (f"i floordiv {group}" if group > 1 else "i")
+    q = m.argument(heads, rows, size)
+    k, v = [m.argument(-(-heads // group), keys, size) for _ in range(2)]
+    x = m.generic(["i, j, l", f"{head}, k, l", "i, j, k"], [q, k], shape, SUM_OF_PRODUCTS, loops="pppr",
+                  onto=m.filled("0.0", shape))
+    x = scaled(m, x, "0.25")
+    for mask in masks:
+        x = mask(m, x)
+    weights = m.softmax(x, axis)
+    y = m.generic(["i, j, l", f"{head}, l, k", "i, j, k"], [weights, v], (heads, rows, size), SUM_OF_PRODUCTS,
+                  loops="pppr", onto=m.filled("0.0", (heads, rows, size)))
+    return m.text(y, weights) if keep else m.text(y)
+
+
 # ---------------------------------------------------------------- compiling and running
 
 def write_gguf(path, params):
@@ -162,7 +201,7 @@ class Case:
             write_gguf(os.path.join(folder, "module.gguf"), values)
         with open(self.recipe, "w", encoding="utf-8") as file:
             file.write("version: 1\nmodel_name: m\n" + ("model: module.gguf\n" if self.params else "") +
-                       f"subgraph: {{file: module.mlir}}\nfusion_rules: [{{pattern: {pattern}, {MODES[mode]}}}]\n" + extra)
+                       f"subgraph: {{file: module.mlir}}\nfusion_rules: [{{pattern: {pattern}, {(MODES | FORMS)[mode]}}}]\n" + extra)
 
     def built(self):
         """The artifact, for one CPU level."""
@@ -193,18 +232,19 @@ class Case:
             expect(word in message, f"'{word}' is not in: {message[:900]}")
         expect(not os.path.exists(self.artifact), "something was written")
 
-    def answers(self, bound=BOUND):
-        """Machine code against the interpreter, for one and two threads."""
+    def answers(self, bound=BOUND, given=None):
+        """Machine code against the interpreter, for one and two threads, on random inputs or, by name, those given."""
         arguments, results = signature(self.built())
         inputs = []
         for argument in arguments:
             path = os.path.join(self.folder, argument["name"] + ".npy")
-            write_npy(path, argument["type"], argument["shape"],
-                      random_values(argument["type"], count(argument["shape"]), random.Random(argument["name"])))
+            values = (given or {}).get(argument["name"]) or random_values(
+                argument["type"], count(argument["shape"]), random.Random(argument["name"]))
+            write_npy(path, argument["type"], argument["shape"], values)
             inputs += ["--input", f"{argument['name']}={path}"]
         want, wanted = outputs(self.folder, results, "interpreted", "--result")
-        given = [t for name, _ in self.params for t in ("--input", f"{name}={self.folder}/{name}.npy")]
-        run_well("opt", os.path.join(self.folder, "module.mlir"), "--run", *inputs, *given, *want)
+        weights = [t for name, _ in self.params for t in ("--input", f"{name}={self.folder}/{name}.npy")]
+        run_well("opt", os.path.join(self.folder, "module.mlir"), "--run", *inputs, *weights, *want)
         for threads in (1, 2):
             got, paths = outputs(self.folder, results, "compiled")
             run_well("run", self.artifact, *inputs, *got, f"--threads={threads}")

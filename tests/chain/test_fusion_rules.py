@@ -9,7 +9,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 sys.path.insert(0, HERE)
-from pattern_modules import K, M, MODES, N, Case, Module, add, product, quantised, relu, scaled
+from pattern_modules import K, M, MODES, N, Case, Module, add, attention, product, quantised, relu, scaled
 from support import expect, main, scratch
 
 
@@ -80,18 +80,6 @@ def norm_quantise():
                   "%f = arith.addf %d, %e : f32; %h = math.rsqrt %f : f32; %p = arith.mulf %a, %h : f32;"
                   "%r = arith.mulf %p, %c : f32")
     return m.text(*quantised(m, y))
-
-
-def attention():
-    heads, tokens, size = 3, 11, 16
-    m = Module()
-    q, k, v = [m.argument(heads, tokens, size) for _ in range(3)]
-    body = "%s = arith.mulf %a, %b : f32; %r = arith.addf %s, %old : f32"
-    scores = m.generic(["i, j, l", "i, k, l", "i, j, k"], [q, k], (heads, tokens, tokens), body, loops="pppr",
-                       onto=m.filled("0.0", (heads, tokens, tokens)))
-    weights = m.softmax(scaled(m, scores, "0.25"), 2)
-    return m.text(m.generic(["i, j, l", "i, l, k", "i, j, k"], [weights, v], (heads, tokens, size), body, loops="pppr",
-                            onto=m.filled("0.0", (heads, tokens, size))))
 
 
 # ---------------------------------------------------------------- the patterns
