@@ -13,6 +13,10 @@ static bool is_last_loop(const LlItem *item) {
     return item->bound + 1 == item->num_loops;
 }
 
+static bool is_last_fold(const LlItem *item) {
+    return is_last_loop(item) && !item->is_parallel[item->bound];
+}
+
 static bool has_empty_loop(const LlItem *item) {
     for (uint32_t i = 0; i < item->num_loops; i++)
         if (item->ranges[i] == 0) return true;
@@ -38,11 +42,16 @@ static bool is_cheap(const LlItem *item) {
 }
 
 // An item with no loop inside gives up its vectors if it shares this loop with one that has: worth
-// it where they exchange values and the other does much more per iteration.
+// it where they exchange values and the other does much more per iteration. Not where it folds over
+// the loop, each time waiting for what it stored the last time.
 static bool may_mix(LlItem *const *run, uint32_t num, const LlItem *item) {
-    uint32_t num_last = is_last_loop(item);
-    for (uint32_t i = 0; i < num; i++) num_last += is_last_loop(run[i]);
+    uint32_t num_last = is_last_loop(item), num_folds = is_last_fold(item);
+    for (uint32_t i = 0; i < num; i++) {
+        num_last += is_last_loop(run[i]);
+        num_folds += is_last_fold(run[i]);
+    }
     if (num_last == 0 || num_last == num + 1) return true;
+    if (num_folds) return false;
     for (uint32_t i = 0; i < num; i++)
         if (!is_last_loop(run[i]) && inner_iterations(run[i]) < MIN_INNER) return false;
     if (!is_last_loop(item) && inner_iterations(item) < MIN_INNER) return false;
