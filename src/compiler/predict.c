@@ -26,11 +26,13 @@ static void predict_kernel(const Predictor *p, size_t i, PredictKernel *out) {
     *out =
         (PredictKernel){.name = arena_strdup(p->arena, use->kernel), .num_calls = use->num_calls};
     const IrOp *kernel = ir_symbol_find(p->m, use->kernel);
+    KernelCount *count =
+        p->target->has_cpu_level ? kernel_count_create(p->m, kernel, p->target) : NULL;
     for (int at = 0; at < NUM_PREDICT_POSITIONS; at++) {
         CostWork work;
         const KernelUse *here = same_use(&p->uses[at], i, use);
-        if (p->target->has_cpu_level)
-            kernel_work_count(p->m, kernel, here ? here : use, &p->uses[at], p->target, &work);
+        if (count)
+            kernel_count_call(count, kernel, here ? here : use, &p->uses[at], &work);
         else
             kernel_work_estimate(p->m, kernel, here ? here : use, &p->uses[at], p->target, &work);
         Cost one = cost_predict(p->target, &work, p->one);
@@ -40,6 +42,7 @@ static void predict_kernel(const Predictor *p, size_t i, PredictKernel *out) {
         out->work = work;
         out->bound = one.bound;
     }
+    if (count) kernel_count_destroy(count);
 }
 
 static void predict_entry(const Predictor *p, const IrOp *entry, uint32_t num_barriers,

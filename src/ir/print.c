@@ -14,7 +14,8 @@ typedef struct Counters {
 } Counters;
 
 static void set_name(Printer *p, const IrValue *value, uint64_t number, bool is_arg) {
-    if (value->index < p->num_names) p->names[value->index] = number * 2 + is_arg + 1;
+    uint32_t place = value->index - p->first_name; // wraps for a smaller one
+    if (place < p->num_names) p->names[place] = number * 2 + is_arg + 1;
 }
 
 static void name_region(Printer *p, const IrRegion *region, Counters *counters);
@@ -55,12 +56,17 @@ static void put_stable_value(Printer *p, const IrValue *value) {
     if (value->def_op && op->num_results > 1) strbuf_printf(p->out, "#%u", value->number);
 }
 
+static uint64_t name_of(const Printer *p, const IrValue *value) {
+    uint32_t place = value->index - p->first_name;
+    return place < p->num_names ? p->names[place] : 0;
+}
+
 void put_value(Printer *p, const IrValue *value) {
     if (!value) {
         strbuf_puts(p->out, "%<none>");
         return;
     }
-    uint64_t name = value->index < p->num_names ? p->names[value->index] : 0;
+    uint64_t name = name_of(p, value);
     if (!name) {
         strbuf_puts(p->out, "%<outside>");
         return;
@@ -380,7 +386,7 @@ static void put_generic_form(Printer *p, const IrOp *op) {
 
 static void put_op(Printer *p, const IrOp *op) {
     if (op->num_results) {
-        uint64_t name = op->results[0].index < p->num_names ? p->names[op->results[0].index] : 0;
+        uint64_t name = name_of(p, &op->results[0]);
         if (p->stable && p->stable[op->index])
             strbuf_printf(p->out, "%%%s", p->stable[op->index]);
         else
@@ -487,23 +493,40 @@ void ir_print(const IrModule *m, const IrPrintOptions *options, StrBuf *out) {
     printer_deinit(&p);
 }
 
+static void widen(const IrValue *value, uint32_t *first, uint32_t *end) {
+    *first = MIN(*first, value->index);
+    *end = MAX(*end, value->index + 1);
+}
+
+// The numbers of the values in an op: of one function, not of the whole module, which may have
+// many.
+static void number_range(const IrOp *op, uint32_t *first, uint32_t *end) {
+    for (uint32_t i = 0; i < op->num_results; i++) widen(&op->results[i], first, end);
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r]) {
+            for (uint32_t i = 0; i < block->num_args; i++) widen(block->args[i], first, end);
+            FOR_EACH_OP(inner, block) number_range(inner, first, end);
+        }
+}
+
 // Gives the values of the function around op their numbers.
 static void name_around(Printer *p, const IrOp *op) {
     const IrOp *root = op;
     for (const IrOp *parent = ir_op_parent(op); parent && parent->kind != IR_BUILTIN_MODULE;
          parent = ir_op_parent(parent))
         root = parent;
+    uint32_t end = 0;
+    p->first_name = UINT32_MAX;
+    number_range(root, &p->first_name, &end);
+    if (end > p->first_name) p->num_names = end - p->first_name;
+    p->names = base_alloc(p->num_names + 1, sizeof *p->names);
     Counters counters = {0};
     name_op(p, root, &counters);
 }
 
 void ir_print_op_line(const IrModule *m, const IrOp *op, const char *const *ids, StrBuf *out) {
+    (void)m;
     StrBuf text = {0};
-    Printer p = {.out = &text,
-                 .elide_constants = true,
-                 .stable = ids,
-                 .names = base_alloc(m->num_values + 1, sizeof *p.names),
-                 .num_names = m->num_values};
+    Printer p = {.out = &text, .elide_constants = true, .stable = ids};
     arena_init(&p.scratch);
     name_around(&p, op);
     put_op(&p, op);
@@ -514,9 +537,8 @@ void ir_print_op_line(const IrModule *m, const IrOp *op, const char *const *ids,
 
 // Values are numbered as in the whole of the function around op.
 void ir_print_op(const IrModule *m, const IrOp *op, StrBuf *out) {
-    Printer p = {.out = out,
-                 .names = base_alloc(m->num_values + 1, sizeof *p.names),
-                 .num_names = m->num_values};
+    (void)m; // an op knows all of itself
+    Printer p = {.out = out};
     arena_init(&p.scratch);
     name_around(&p, op);
     put_op(&p, op);

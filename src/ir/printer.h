@@ -18,7 +18,7 @@ typedef struct Printer {
     Arena scratch;
     // Name of each value by its index: 0 none, else number * 2 + is_argument + 1.
     uint64_t *names;
-    uint32_t num_names;
+    uint32_t first_name, num_names; // numbers of values, from first_name on
 } Printer;
 
 // ---- attributes and types (print_attr.c)

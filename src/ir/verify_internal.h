@@ -8,13 +8,19 @@
 
 enum { VERIFY_MAX_RANK = 32, VERIFY_MAX_LOOPS = 32 };
 
+typedef struct VerifyItem {
+    SyntaxItem item;
+    struct VerifyItem *next;
+} VerifyItem;
+
 typedef struct Verifier {
     IrModule *m;
     IrVerifyOptions options;
     DiagSink *sink;
-    Arena arena;                     // texts of types
-    uint32_t *position;              // by op index: place in its block
-    Syntax *syntax[NUM_IR_OP_KINDS]; // read on first use
+    Arena arena;                        // texts of types
+    uint32_t *position;                 // by op index: place in its block
+    Syntax *syntax[NUM_IR_OP_KINDS];    // read on first use
+    VerifyItem *items[NUM_IR_OP_KINDS]; // with it: what it says of attributes
     // Of the region with several blocks being checked, see verify_number_region.
     uint32_t *block_number;
     uint64_t *dominators;

@@ -489,26 +489,39 @@ static bool check_keyword(Verifier *v, const IrOp *op, const SyntaxItem *item, c
 
 // Inherent attributes have the kind their name calls for, those that the text prints are there, and
 // keywords are known.
-static bool check_attributes(Verifier *v, const IrOp *op, const Syntax *syntax) {
-    SyntaxItem item;
+static bool check_attributes(Verifier *v, const IrOp *op) {
     for (uint32_t i = 0; i < op->num_attrs; i++) {
         const char *name = op->attrs[i].name;
         if (!ir_op_attr_is_inherent(op->kind, name)) continue;
         if (!syntax_attr_fits(name, op->attrs[i].attr)) FAIL_ATTR("has a wrong kind of '%s'", name);
     }
-    for (const char *at = syntax->pattern; syntax_next(&at, &item);) {
-        if (item.kind < SYNTAX_FASTMATH) continue;
-        const IrAttr *attr = ir_op_attr(op, item.words[0]);
-        if (!attr && is_required(item.kind)) FAIL_ATTR("requires attribute '%s'", item.words[0]);
-        if (attr && !check_keyword(v, op, &item, attr)) return false;
+    for (const VerifyItem *at = v->items[op->kind]; at; at = at->next) {
+        const IrAttr *attr = ir_op_attr(op, at->item.words[0]);
+        if (!attr && is_required(at->item.kind))
+            FAIL_ATTR("requires attribute '%s'", at->item.words[0]);
+        if (attr && !check_keyword(v, op, &at->item, attr)) return false;
     }
     return true;
+}
+
+// The directives of the template that are about attributes, in order.
+static VerifyItem *list_items(Verifier *v, const Syntax *syntax) {
+    VerifyItem *first = NULL, **link = &first;
+    SyntaxItem item;
+    for (const char *at = syntax->pattern; syntax_next(&at, &item);) {
+        if (item.kind < SYNTAX_FASTMATH) continue;
+        *link = ARENA_NEW(&v->arena, VerifyItem);
+        (*link)->item = item;
+        link = &(*link)->next;
+    }
+    return first;
 }
 
 static const Syntax *syntax_of_kind(Verifier *v, IrOpKind kind) {
     if (!v->syntax[kind]) {
         v->syntax[kind] = ARENA_NEW(&v->arena, Syntax);
         syntax_of(kind, v->syntax[kind]);
+        v->items[kind] = list_items(v, v->syntax[kind]);
     }
     return v->syntax[kind];
 }
@@ -519,5 +532,5 @@ bool verify_rules(Verifier *v, const IrOp *op) {
     if (!rule->operands) FAIL_TYPE("has no rules");
     return check_groups(v, op, syntax) && check_operand_classes(v, op, syntax, rule) &&
            check_result_classes(v, op, rule) && check_same_type(v, op) &&
-           check_equalities(v, op, syntax) && check_attributes(v, op, syntax);
+           check_equalities(v, op, syntax) && check_attributes(v, op);
 }

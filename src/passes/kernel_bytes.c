@@ -12,19 +12,14 @@ static double value_bytes(const IrType *t) {
     return elems * (double)ir_type_bits(ir_type_elem(t)) / 8;
 }
 
-typedef struct Access {
+struct Access {
     const IrOp *op;
     const IrValue *root;
     double bytes; // of one run
     uint32_t num_loops;
     const IrOp *loops[MAX_LOOPS_AROUND]; // innermost first
     bool moves[MAX_LOOPS_AROUND];        // does the address depend on the loop?
-} Access;
-
-typedef struct Accesses {
-    Access *list;
-    size_t num, capacity;
-} Accesses;
+};
 
 static bool read_access(const IrOp *op, Access *out) {
     uint32_t memref, first_index;
@@ -73,12 +68,12 @@ static void collect(const IrBlock *block, Accesses *all) {
 }
 
 static double trips(const KernelCount *c, const IrOp *loop) {
-    double entries = c->entries[kernel_op_place(c, loop)];
-    return entries > 0 ? c->times[kernel_op_place(c, loop)] / entries : 0;
+    uint32_t place = kernel_region_place(c, loop, 0);
+    return c->entries[place] > 0 ? c->times[place] / c->entries[place] : 0;
 }
 
-static double root_bytes(const IrValue *root) {
-    const IrType *t = root->type;
+static double root_bytes(const KernelCount *c, const IrValue *root) {
+    const IrType *t = root->def_op ? root->type : ir_func_body(c->called)->args[root->number]->type;
     if (t->kind != IR_TYPE_MEMREF || !ir_type_is_static(t)) return INFINITY;
     return (double)ir_type_num_elems(t) * ir_type_bytes(t->elem);
 }
@@ -88,7 +83,7 @@ static double touched(const KernelCount *c, const Access *a, uint32_t num_loops)
     double bytes = a->bytes;
     for (uint32_t i = 0; i < num_loops; i++)
         if (a->moves[i]) bytes *= trips(c, a->loops[i]);
-    return MIN(bytes, root_bytes(a->root));
+    return MIN(bytes, root_bytes(c, a->root));
 }
 
 static double touched_in(const KernelCount *c, const Accesses *all, const IrOp *loop) {
@@ -139,11 +134,14 @@ static double count_streams(const Accesses *all, const KernelUse *use) {
     return most;
 }
 
+void kernel_list_accesses(KernelCount *c) {
+    collect(ir_func_body(c->kernel), &c->accesses);
+}
+
 void kernel_count_bytes(KernelCount *c, const KernelUse *use, const KernelUses *uses) {
-    Accesses all = {0};
-    collect(ir_func_body(c->kernel), &all);
+    const Accesses all = c->accesses;
     c->work->streams = count_streams(&all, use);
-    double *volumes = base_alloc(c->num_ops, sizeof *volumes);
+    double *volumes = base_alloc(c->num_regions, sizeof *volumes);
     for (size_t k = 0; k < all.num; k++) {
         const Access *a = &all.list[k];
         double runs = kernel_block_times(c, a->op->block);
@@ -151,10 +149,10 @@ void kernel_count_bytes(KernelCount *c, const KernelUse *use, const KernelUses *
         c->work->bytes[COST_L1] += runs * a->bytes;
         for (uint32_t i = 0; i < a->num_loops; i++) {
             const IrOp *loop = a->loops[i];
-            double again =
-                c->times[kernel_op_place(c, loop)] - c->entries[kernel_op_place(c, loop)];
+            uint32_t place = kernel_region_place(c, loop, 0);
+            double again = c->times[place] - c->entries[place];
             if (a->moves[i] || again <= 0) continue;
-            double *volume = &volumes[kernel_op_place(c, loop)];
+            double *volume = &volumes[place];
             if (*volume == 0) *volume = touched_in(c, &all, loop);
             CostLevel from = cost_fit(c->target, *volume, 1);
             if (from != COST_L1) c->work->bytes[from] += again * touched(c, a, i);
@@ -165,5 +163,4 @@ void kernel_count_bytes(KernelCount *c, const KernelUse *use, const KernelUses *
         if (home != COST_L1) c->work->bytes[home] += bytes;
     }
     free(volumes);
-    free(all.list);
 }

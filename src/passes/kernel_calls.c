@@ -100,7 +100,7 @@ static void walk_entry(Walk *w, const IrOp *entry, int64_t start) {
 void kernel_uses_collect(IrModule *m, int64_t start, KernelUses *out_uses) {
     *out_uses = (KernelUses){0};
     Walk w = {.m = m, .uses = out_uses};
-    eval_init(&w.eval, 0, m->num_values);
+    eval_init(&w.eval, NULL, m->num_values);
     w.streamed = base_alloc(MAX(m->num_values, 1u), 1);
     FOR_EACH_OP(op, ir_module_body(m)) if (is_entry(m, op)) walk_entry(&w, op, start);
     eval_deinit(&w.eval);

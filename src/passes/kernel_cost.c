@@ -48,28 +48,29 @@ static bool steers(const IrBlock *block, const IrValue *iv) {
     return false;
 }
 
-static bool has_regions(const IrBlock *block) {
-    FOR_EACH_OP(op, block) if (op->num_regions) return true;
-    return false;
+uint32_t kernel_region_place(const KernelCount *c, const IrOp *op, uint32_t region) {
+    return c->first_region[kernel_op_place(c, op)] + region;
 }
 
-static void count_times(KernelCount *c, const IrBlock *block, double weight);
+static void count_times(KernelCount *c, const IrOp *inside, double weight);
 
 static void count_for(KernelCount *c, const IrOp *loop, double weight) {
     int64_t first = 0, step = 1, trips = trips_of(c, loop, &first, &step);
-    c->entries[kernel_op_place(c, loop)] += weight;
-    c->times[kernel_op_place(c, loop)] += weight * (double)trips;
+    uint32_t place = kernel_region_place(c, loop, 0);
+    c->entries[place] += weight;
+    c->times[place] += weight * (double)trips;
     const IrBlock *body = ir_op_block(loop, 0);
     const IrValue *iv = body->args[0];
     if (trips == 0) return;
     uint8_t *steered = &c->steered[kernel_op_place(c, loop)];
-    if (!*steered) *steered = !has_regions(body) ? 3 : steers(body, iv) ? 2 : 1;
+    const IrOp *inside = c->first_inside[place];
+    if (!*steered) *steered = !inside ? 3 : steers(body, iv) ? 2 : 1;
     if (*steered == 3) return; // nothing inside to run more or less often
     int64_t num =
         *steered == 2 && c->num_visits < MAX_BLOCK_VISITS ? MIN(trips, (int64_t)MAX_FOLLOWED) : 1;
     for (int64_t i = 0; i < num; i++) {
         eval_set(&c->eval, iv, first + i * trips / num * step);
-        count_times(c, body, weight * (double)trips / (double)num);
+        count_times(c, inside, weight * (double)trips / (double)num);
     }
     eval_forget(&c->eval, iv);
 }
@@ -79,14 +80,16 @@ static void count_if(KernelCount *c, const IrOp *op, double weight) {
     bool is_known = eval_value(&c->eval, ir_op_operand(op, 0), &truth);
     for (uint32_t r = 0; r < op->num_regions; r++) {
         double share = !is_known ? 0.5 : (truth != 0) == (r == 0) ? 1 : 0;
-        if (ir_op_block(op, r) && share > 0) count_times(c, ir_op_block(op, r), weight * share);
-        if (r < 2) c->branch_times[2 * kernel_op_place(c, op) + r] += weight * share;
+        if (ir_op_block(op, r) && share > 0)
+            count_times(c, c->first_inside[kernel_region_place(c, op, r)], weight * share);
+        c->times[kernel_region_place(c, op, r)] += weight * share;
     }
 }
 
-static void count_times(KernelCount *c, const IrBlock *block, double weight) {
+// inside: the first loop or branch of a block.
+static void count_times(KernelCount *c, const IrOp *inside, double weight) {
     c->num_visits++;
-    FOR_EACH_OP(op, block) {
+    for (const IrOp *op = inside; op; op = c->next_beside[kernel_op_place(c, op)]) {
         if (op->kind == IR_SCF_FOR)
             count_for(c, op, weight);
         else if (op->kind == IR_SCF_IF)
@@ -94,13 +97,24 @@ static void count_times(KernelCount *c, const IrBlock *block, double weight) {
     }
 }
 
+// Lists the ops with regions in all blocks inside op.
+static void list_control(KernelCount *c, const IrOp *op) {
+    for (uint32_t r = 0; r < op->num_regions; r++) {
+        const IrOp **link = &c->first_inside[kernel_region_place(c, op, r)];
+        if (!ir_op_block(op, r)) continue;
+        FOR_EACH_OP(inner, ir_op_block(op, r)) {
+            if (!inner->num_regions) continue;
+            *link = inner;
+            link = &c->next_beside[kernel_op_place(c, inner)];
+            list_control(c, inner);
+        }
+    }
+}
+
 double kernel_block_times(const KernelCount *c, const IrBlock *block) {
     const IrOp *parent = ir_block_parent(block);
-    if (parent->kind == IR_SCF_FOR) return c->times[kernel_op_place(c, parent)];
-    if (parent->kind == IR_SCF_IF)
-        return c
-            ->branch_times[2 * kernel_op_place(c, parent) + (block->region != &parent->regions[0])];
-    return 1;
+    if (parent->kind != IR_SCF_FOR && parent->kind != IR_SCF_IF) return 1;
+    return c->times[kernel_region_place(c, parent, block->region != &parent->regions[0])];
 }
 
 // ---------------------------------------------------------------- one operation
@@ -249,24 +263,31 @@ static double chain_of(KernelCount *c, const IrOp *loop) {
     return longest;
 }
 
-static void count_block(KernelCount *c, const IrBlock *block) {
-    CostBlock b = {.times = kernel_block_times(c, block)};
-    const IrOp *parent = ir_block_parent(block);
+// One run of the block itself.
+static void profile_block(KernelCount *c, const IrOp *parent, const IrBlock *block, CostBlock *b) {
     kernel_find_equal(c, block);
-    FOR_EACH_OP(op, block) {
-        if (op->num_results != 1 || !c->leader[kernel_value_place(c, &op->results[0])])
-            count_op(c, op, b.ops);
+    FOR_EACH_OP(op, block)
+    if (op->num_results != 1 || !c->leader[kernel_value_place(c, &op->results[0])])
+        count_op(c, op, b->ops);
+    if (parent->kind != IR_SCF_FOR) return;
+    b->ops[COST_SCALAR] += 2; // count and compare
+    if (c->first_inside[kernel_region_place(c, parent, 0)]) return;
+    b->chain_clocks = chain_of(c, parent);
+    kernel_count_registers(c, block, b);
+}
+
+static void count_block(KernelCount *c, const IrOp *parent, uint32_t region) {
+    const IrBlock *block = ir_op_block(parent, region);
+    BlockProfile *known = &c->blocks[kernel_region_place(c, parent, region)];
+    if (!known->is_known) profile_block(c, parent, block, &known->cost);
+    known->is_known = true;
+    for (const IrOp *op = c->first_inside[kernel_region_place(c, parent, region)]; op;
+         op = c->next_beside[kernel_op_place(c, op)])
         for (uint32_t r = 0; r < op->num_regions; r++)
-            if (ir_op_block(op, r)) count_block(c, ir_op_block(op, r));
-    }
+            if (ir_op_block(op, r)) count_block(c, op, r);
+    CostBlock b = known->cost;
+    b.times = kernel_block_times(c, block);
     if (b.times <= 0) return;
-    if (parent->kind == IR_SCF_FOR) {
-        b.ops[COST_SCALAR] += 2; // count and compare
-        if (!has_regions(block)) {
-            b.chain_clocks = chain_of(c, parent);
-            kernel_count_registers(c, block, &b);
-        }
-    }
     for (int i = 0; i < NUM_COST_OPS; i++) c->work->ops[i] += b.times * b.ops[i];
     c->work->live_vectors = MAX(c->work->live_vectors, b.live_vectors);
     c->work->compute_clocks += cost_block_clocks(c->target, &b);
@@ -287,57 +308,109 @@ typedef struct Numbers {
     uint32_t min_op, max_op, min_value, max_value;
 } Numbers;
 
-static void add_value(Numbers *n, const IrValue *v) {
-    n->min_value = MIN(n->min_value, v->index);
-    n->max_value = MAX(n->max_value, v->index);
-}
-
-static void add_op(Numbers *n, const IrOp *op) {
+static void widen(Numbers *n, const IrOp *op) {
     n->min_op = MIN(n->min_op, op->index);
     n->max_op = MAX(n->max_op, op->index);
-    for (uint32_t i = 0; i < op->num_results; i++) add_value(n, &op->results[i]);
+    for (uint32_t i = 0; i < op->num_results; i++) {
+        n->min_value = MIN(n->min_value, op->results[i].index);
+        n->max_value = MAX(n->max_value, op->results[i].index);
+    }
     for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r]) {
-            for (uint32_t i = 0; i < block->num_args; i++) add_value(n, block->args[i]);
-            FOR_EACH_OP(inner, block) add_op(n, inner);
+            for (uint32_t i = 0; i < block->num_args; i++) {
+                n->min_value = MIN(n->min_value, block->args[i]->index);
+                n->max_value = MAX(n->max_value, block->args[i]->index);
+            }
+            FOR_EACH_OP(inner, block) widen(n, inner);
         }
 }
 
-static void find_numbers(KernelCount *c) {
-    Numbers n = {UINT32_MAX, 0, UINT32_MAX, 0};
-    add_op(&n, c->kernel);
-    c->first_op = n.min_op;
-    c->num_ops = n.max_op - n.min_op + 1;
-    if (n.min_value > n.max_value) n.min_value = n.max_value; // a kernel without values
-    c->first_value = n.min_value;
-    c->num_values = n.max_value - n.min_value + 1;
+static void add_places(KernelCount *c, const IrOp *op) {
+    places_add(&c->ops, op->index);
+    c->num_regions += op->num_regions;
+    for (uint32_t i = 0; i < op->num_results; i++) places_add(&c->values, op->results[i].index);
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r]) {
+            for (uint32_t i = 0; i < block->num_args; i++)
+                places_add(&c->values, block->args[i]->index);
+            FOR_EACH_OP(inner, block) add_places(c, inner);
+        }
 }
 
-void kernel_work_count(IrModule *m, const IrOp *kernel, const KernelUse *use,
-                       const KernelUses *uses, const Target *target, CostWork *out_work) {
-    *out_work = (CostWork){.class = class_of(kernel)};
-    KernelCount c = {.m = m, .kernel = kernel, .target = target, .work = out_work};
-    find_numbers(&c);
-    eval_init(&c.eval, c.first_value, c.num_values);
-    c.times = base_alloc(c.num_ops, sizeof *c.times);
-    c.entries = base_alloc(c.num_ops, sizeof *c.entries);
-    c.branch_times = base_alloc(2 * (size_t)c.num_ops, sizeof *c.branch_times);
-    c.steered = base_alloc(c.num_ops, 1);
-    c.way = base_alloc(c.num_values, sizeof *c.way);
-    c.leader = base_alloc(c.num_values, sizeof *c.leader);
-    IrBlock *body = ir_func_body(kernel);
-    for (uint32_t i = 0; i < body->num_args && i < KERNEL_MAX_ARGS; i++)
-        if (use->scalars[i] != INT64_MIN) eval_set(&c.eval, body->args[i], use->scalars[i]);
-    count_times(&c, body, 1);
-    count_block(&c, body);
-    kernel_count_bytes(&c, use, uses);
+static void find_places(KernelCount *c) {
+    Numbers n = {UINT32_MAX, 0, UINT32_MAX, 0};
+    widen(&n, c->kernel);
+    places_init(&c->ops, n.min_op, n.max_op);
+    places_init(&c->values, MIN(n.min_value, n.max_value), n.max_value);
+    add_places(c, c->kernel);
+}
+
+static void number_regions(KernelCount *c, const IrOp *op) {
+    c->first_region[kernel_op_place(c, op)] = c->num_regions;
+    c->num_regions += op->num_regions;
+    int64_t value;
+    if (op->kind == IR_ARITH_CONSTANT && ir_type_is_int_or_index(op->results[0].type) &&
+        ir_value_constant_int(&op->results[0], &value))
+        eval_set(&c->eval, &op->results[0], value);
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r])
+    FOR_EACH_OP(inner, block) number_regions(c, inner);
+}
+
+KernelCount *kernel_count_create(IrModule *m, const IrOp *kernel, const Target *target) {
+    KernelCount *c = base_alloc(1, sizeof *c);
+    *c = (KernelCount){.m = m, .kernel = kernel, .target = target};
+    find_places(c);
+    const uint32_t num_ops = c->ops.count, num_values = c->values.count;
+    c->first_region = base_alloc(num_ops, sizeof *c->first_region);
+    c->first_inside = base_alloc(c->num_regions, sizeof *c->first_inside);
+    c->next_beside = base_alloc(num_ops, sizeof *c->next_beside);
+    c->blocks = base_alloc(c->num_regions, sizeof *c->blocks);
+    c->times = base_alloc(c->num_regions, sizeof *c->times);
+    c->entries = base_alloc(c->num_regions, sizeof *c->entries);
+    eval_init(&c->eval, &c->values, num_values);
+    c->num_regions = 0;
+    number_regions(c, kernel);
+    c->steered = base_alloc(num_ops, 1);
+    c->way = base_alloc(num_values, sizeof *c->way);
+    c->leader = base_alloc(num_values, sizeof *c->leader);
+    list_control(c, kernel);
+    kernel_list_accesses(c);
+    return c;
+}
+
+void kernel_count_destroy(KernelCount *c) {
+    free(c->first_region);
+    free(c->times);
+    free(c->entries);
+    eval_deinit(&c->eval);
+    free(c->first_inside);
+    free(c->next_beside);
+    free(c->blocks);
+    free(c->steered);
+    free(c->way);
+    free(c->leader);
+    free(c->accesses.list);
+    places_deinit(&c->ops);
+    places_deinit(&c->values);
+    free(c);
+}
+
+void kernel_count_call(KernelCount *c, const IrOp *called, const KernelUse *use,
+                       const KernelUses *uses, CostWork *out_work) {
+    *out_work = (CostWork){.class = class_of(called)};
+    c->called = called;
+    c->work = out_work;
+    c->num_visits = 0;
+    for (uint32_t i = 0; i < c->num_regions; i++) c->times[i] = c->entries[i] = 0;
+    IrBlock *body = ir_func_body(c->kernel);
+    for (uint32_t i = 0; i < body->num_args && i < KERNEL_MAX_ARGS; i++) {
+        if (use->scalars[i] != INT64_MIN)
+            eval_set(&c->eval, body->args[i], use->scalars[i]);
+        else
+            eval_forget(&c->eval, body->args[i]);
+    }
+    count_times(c, c->first_inside[kernel_region_place(c, c->kernel, 0)], 1);
+    count_block(c, c->kernel, 0);
+    kernel_count_bytes(c, use, uses);
     int64_t tiles;
-    if (body->num_args && eval_value(&c.eval, body->args[body->num_args - 1], &tiles))
+    if (body->num_args && eval_value(&c->eval, body->args[body->num_args - 1], &tiles))
         out_work->max_units = (double)MAX(tiles, 1);
-    eval_deinit(&c.eval);
-    free(c.times);
-    free(c.entries);
-    free(c.branch_times);
-    free(c.steered);
-    free(c.way);
-    free(c.leader);
 }

@@ -31,10 +31,16 @@ void kernel_uses_deinit(KernelUses *uses);
 // The first use of a kernel; NULL if no entry calls it.
 const KernelUse *kernel_uses_find(const KernelUses *uses, const char *kernel);
 
-// Counts a vectorised kernel for one call. Loops whose bounds depend on an outer loop are followed
-// iteration by iteration, the others are multiplied.
-void kernel_work_count(IrModule *m, const IrOp *kernel, const KernelUse *use,
-                       const KernelUses *uses, const Target *target, CostWork *out_work);
+// A vectorised kernel, counted for any call: what a run of each block costs is found once, how
+// often it runs for every call. The kernel must not change meanwhile.
+typedef struct KernelCount KernelCount;
+KernelCount *kernel_count_create(IrModule *m, const IrOp *kernel, const Target *target);
+void kernel_count_destroy(KernelCount *c);
+// Counts one call of `called`: the kernel itself, or one that is equal but for the sizes of its
+// arguments. Loops whose bounds depend on an outer loop are followed iteration by iteration, the
+// others are multiplied.
+void kernel_count_call(KernelCount *c, const IrOp *called, const KernelUse *use,
+                       const KernelUses *uses, CostWork *out_work);
 
 // The same from structured ops, for machines no code is made for: contractions as operations of a
 // matrix unit, everything else as vector operations, every buffer read once.

@@ -4,40 +4,61 @@
 
 #include "passes/kernel_eval.h"
 
-typedef struct KernelCount {
+// What is known of a block whatever the call: of one run of it.
+typedef struct BlockProfile {
+    bool is_known;
+    CostBlock cost;
+} BlockProfile;
+
+typedef struct Access Access; // kernel_bytes.c
+typedef struct Accesses {
+    Access *list;
+    size_t num, capacity;
+} Accesses;
+
+struct KernelCount {
     IrModule *m;
     const IrOp *kernel;
     const Target *target;
+    Places ops, values;
+    // Regions have numbers too: those of an op follow each other. By number of a region the first
+    // op inside that has regions, by place of one the next of its block.
+    uint32_t *first_region; // by place of an op with regions
+    uint32_t num_regions;
+    const IrOp **first_inside, **next_beside;
+    BlockProfile *blocks; // by number of a region
+    uint8_t *steered;     // of a loop: 1 no loop inside depends on it, 2 one does, 3 none is inside
+    double *way;          // by place of a value, scratch
+    const IrValue **leader; // by place: the equal value computed before; NULL: none
+    Accesses accesses;
+    // of the call at hand
+    const IrOp *called; // the types of its arguments count
     CostWork *work;
     Eval eval;
-    // Numbers of ops and values in the kernel: a module has many more.
-    uint32_t first_op, num_ops, first_value, num_values;
-    double *times, *entries; // by place of a loop op: runs of its body, of the loop
-    double *branch_times;    // by twice the place of an scf.if, plus the branch
-    uint8_t *steered; // of a loop: 1 no loop inside depends on it, 2 one does, 3 none is inside
-    double *way;      // by place of a value, scratch
-    const IrValue **leader; // by place: the equal value computed before; NULL: none
+    double *times, *entries; // by number of a region: its runs; of a loop: those of the loop
     uint32_t num_visits;
-} KernelCount;
+};
 
 // Fills in leader for a block's own ops: pure ones, and loads with no write between, that have the
 // kind, attributes and (equal) operands of an earlier one. Compilers compute such once.
 void kernel_find_equal(KernelCount *c, const IrBlock *block);
 
-// Places in tables of num_ops and num_values entries.
 static inline uint32_t kernel_op_place(const KernelCount *c, const IrOp *op) {
-    return op->index - c->first_op;
+    return places_find(&c->ops, op->index);
 }
 static inline uint32_t kernel_value_place(const KernelCount *c, const IrValue *value) {
-    return value->index - c->first_value;
+    return places_find(&c->values, value->index);
 }
 
+uint32_t kernel_region_place(const KernelCount *c, const IrOp *op, uint32_t region);
 // How often a block runs in one call.
 double kernel_block_times(const KernelCount *c, const IrBlock *block);
 bool kernel_value_depends(const IrValue *v, const IrValue *on);
 // Gives the values of a block without regions to the machine's vector registers, the one used last
 // giving way: most in use at once, and what has to be loaded and stored for want of room.
 void kernel_count_registers(const KernelCount *c, const IrBlock *block, CostBlock *out_block);
+// Lists what the kernel reads and writes, once.
+void kernel_list_accesses(KernelCount *c);
 // Bytes by the level they come from: what is used for the first time comes from where the buffer
 // lies, what a loop uses again from the nearest level that holds all that the loop touches.
 void kernel_count_bytes(KernelCount *c, const KernelUse *use, const KernelUses *uses);

@@ -6,11 +6,33 @@
 // Values visited at most: text from outside may share operands so that a walk would never end.
 enum { MAX_VISITS = 512, MAX_MAP_OPERANDS = 8 };
 
-void eval_init(Eval *eval, uint32_t first, uint32_t num_values) {
-    eval->first = first;
-    eval->len = MAX(num_values, 1u);
-    eval->values = base_alloc(eval->len, sizeof *eval->values);
-    eval->is_set = base_alloc(eval->len, sizeof *eval->is_set);
+void places_init(Places *places, uint32_t first, uint32_t last) {
+    *places = (Places){.first = first, .num_pages = (last - first) / PLACES_PAGE + 1};
+    places->pages = base_alloc(places->num_pages, sizeof *places->pages);
+}
+
+void places_deinit(Places *places) {
+    for (uint32_t i = 0; i < places->num_pages; i++) free(places->pages[i]);
+    free(places->pages);
+    *places = (Places){0};
+}
+
+void places_add(Places *places, uint32_t number) {
+    uint32_t at = number - places->first;
+    uint32_t **page = &places->pages[at / PLACES_PAGE];
+    if (!*page) *page = base_alloc(PLACES_PAGE, sizeof **page);
+    (*page)[at % PLACES_PAGE] = ++places->count;
+}
+
+void eval_init(Eval *eval, const Places *places, uint32_t num_values) {
+    eval->places = places;
+    eval->len = num_values;
+    eval->values = base_alloc(num_values, sizeof *eval->values);
+    eval->is_set = base_alloc(num_values, sizeof *eval->is_set);
+}
+
+static uint32_t place_of(const Eval *eval, const IrValue *v) {
+    return eval->places ? places_find(eval->places, v->index) : v->index;
 }
 
 void eval_deinit(Eval *eval) {
@@ -20,14 +42,14 @@ void eval_deinit(Eval *eval) {
 }
 
 void eval_set(Eval *eval, const IrValue *v, int64_t value) {
-    uint32_t i = v->index - eval->first; // wraps for a smaller number, and is out of range then
+    uint32_t i = place_of(eval, v);
     if (i >= eval->len) return;
     eval->values[i] = value;
     eval->is_set[i] = true;
 }
 
 void eval_forget(Eval *eval, const IrValue *v) {
-    uint32_t i = v->index - eval->first;
+    uint32_t i = place_of(eval, v);
     if (i < eval->len) eval->is_set[i] = false;
 }
 
@@ -104,7 +126,7 @@ static bool eval_op(const Eval *e, const IrOp *op, int64_t *out, int *visits) {
 }
 
 static bool eval_at(const Eval *e, const IrValue *v, int64_t *out, int *visits) {
-    uint32_t i = v->index - e->first;
+    uint32_t i = place_of(e, v);
     if (i < e->len && e->is_set[i]) {
         *out = e->values[i];
         return true;

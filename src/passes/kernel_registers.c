@@ -192,7 +192,7 @@ void kernel_count_registers(const KernelCount *c, const IrBlock *block, CostBloc
                    .block = block,
                    .room = target_number_or(c->target, TARGET_REGISTERS, 16),
                    .out = out_block};
-    r.first = base_alloc(c->num_values, sizeof *r.first);
+    r.first = base_alloc(c->values.count, sizeof *r.first);
     list_uses(&r);
     run(&r);
     free(r.first);

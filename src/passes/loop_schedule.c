@@ -13,13 +13,30 @@
 // Needs: bufferized.  Keeps: all.  Exact: nothing is computed.
 #include <stdlib.h>
 
+#include "passes/kernel_alike.h"
 #include "passes/kernel_cost.h"
 #include "passes/pass.h"
 #include "passes/tuning.h"
 
 // Attention sums over lanes, so its vectors are 16 wide at every level (two registers where those
 // have 8): all levels give the same bits.
-enum { ATTENTION_LANES = 16, ATTENTION_TOKENS = 8, MAX_CANDIDATES = 32 };
+enum { ATTENTION_LANES = 16, ATTENTION_TOKENS = 8, MAX_CANDIDATES = 32, MOST_ROWS = 24 };
+
+typedef struct CarriedOut {
+    Schedule s;
+    IrOp *copy; // in scratch
+    KernelCount *count;
+} CarriedOut;
+
+// A kernel whose candidates have been carried out, for those that are alike but for their rows:
+// their code has the same blocks, run as often as the valid rows of the call say.
+typedef struct Known {
+    const IrOp *kernel; // of scratch
+    const char *kind;
+    int64_t rows;
+    CarriedOut done[MAX_CANDIDATES];
+    size_t num_done;
+} Known;
 
 typedef struct Candidate {
     Schedule s;
@@ -36,6 +53,8 @@ typedef struct Scheduler {
     double units;
     Candidate candidates[MAX_CANDIDATES];
     size_t num_candidates;
+    Known *known;
+    size_t num_known, known_capacity;
 } Scheduler;
 
 static void add_candidate(Scheduler *sch, int64_t lanes, int64_t row_tile, int64_t col_tile) {
@@ -44,10 +63,10 @@ static void add_candidate(Scheduler *sch, int64_t lanes, int64_t row_tile, int64
             (Candidate){.s = {.lanes = lanes, .row_tile = row_tile, .col_tile = col_tile}};
 }
 
-// Row tiles worth weighing: every small one, then steps; whether they fit the registers is for the
-// cost model to say.
+// Row tiles worth weighing, up to MOST_ROWS: every small one, then steps; whether they fit the
+// registers is for the cost model to say.
 static void list_tiles(Scheduler *sch, int64_t lanes, int64_t max_rows) {
-    static const int64_t tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24};
+    static const int64_t tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, MOST_ROWS};
     for (size_t i = 0; i < ARRAY_LEN(tiles); i++)
         if (tiles[i] <= max_rows) add_candidate(sch, lanes, tiles[i], 1);
 }
@@ -86,24 +105,85 @@ static void list_candidates(Scheduler *sch, const IrOp *kernel, const char *kind
             list_tiles(sch, lanes, rows);
 }
 
-// Carries the candidate out on a copy and predicts it; false if there is no such schedule.
-static bool weigh(Scheduler *sch, IrOp *kernel, const KernelUse *use, Candidate *c) {
+// Carries the candidate out on a copy; NULL if there is no such schedule.
+static IrOp *carry_out(Scheduler *sch, const IrOp *kernel, const Schedule *s) {
     IrValueMap map;
     ir_value_map_init(&map);
     IrOp *copy = ir_op_clone(sch->scratch, kernel, &map);
     ir_value_map_deinit(&map);
     ir_block_append(ir_module_body(sch->scratch), copy);
-    schedule_write(sch->scratch, copy, &c->s);
+    schedule_write(sch->scratch, copy, s);
     DiagSink quiet;
     diag_sink_init(&quiet);
     bool is_done = vectorize_kernel(sch->scratch, copy, sch->level, &quiet) == STATUS_OK;
     diag_sink_deinit(&quiet);
-    if (is_done) {
-        kernel_work_count(sch->scratch, copy, use, &sch->uses, &sch->target, &c->work);
+    if (is_done) return copy;
+    ir_op_erase(sch->scratch, copy);
+    return NULL;
+}
+
+// The rows of a kernel that does as many as a call says to be valid; 0: of any other. Where tiles
+// are smaller, the code is the same whatever the rows.
+static int64_t free_rows(const IrOp *kernel, const char *kind) {
+    const IrBlock *body = ir_func_body(kernel);
+    const IrType *first = body->num_args > 3 ? body->args[0]->type : NULL;
+    bool is_free = first && first->kind == IR_TYPE_MEMREF && first->rank > 0 &&
+                   first->shape[0] > MOST_ROWS && !str_equal(kind, "conv") &&
+                   body->args[body->num_args - 3]->type->kind == IR_TYPE_INDEX;
+    return is_free ? first->shape[0] : 0;
+}
+
+static Known *find_known(Scheduler *sch, const IrOp *kernel, const char *kind, int64_t rows) {
+    for (size_t i = 0; i < sch->num_known; i++) {
+        Known *known = &sch->known[i];
+        if (str_equal(known->kind, kind) &&
+            kernel_is_alike(known->kernel, known->rows, kernel, rows))
+            return known;
+    }
+    return NULL;
+}
+
+static Known *add_known(Scheduler *sch, const IrOp *kernel, const char *kind, int64_t rows) {
+    ARRAY_RESERVE(sch->known, sch->num_known, sch->known_capacity);
+    Known *known = &sch->known[sch->num_known++];
+    *known = (Known){.kernel = kernel, .kind = kind, .rows = rows};
+    return known;
+}
+
+static void carry_out_all(Scheduler *sch, const IrOp *kernel, Known *into) {
+    for (size_t i = 0; i < sch->num_candidates; i++) {
+        const Schedule *s = &sch->candidates[i].s;
+        IrOp *copy = carry_out(sch, kernel, s);
+        if (!copy) continue;
+        KernelCount *count = kernel_count_create(sch->scratch, copy, &sch->target);
+        into->done[into->num_done++] = (CarriedOut){*s, copy, count};
+    }
+}
+
+static void drop_known(Scheduler *sch, Known *known) {
+    for (size_t i = 0; i < known->num_done; i++) {
+        kernel_count_destroy(known->done[i].count);
+        ir_op_erase(sch->scratch, known->done[i].copy);
+    }
+}
+
+// Predicts the candidates that can be carried out: how many.
+static size_t weigh(Scheduler *sch, const IrOp *kernel, const char *kind, const KernelUse *use) {
+    int64_t rows = free_rows(kernel, kind);
+    Known own = {0}, *known = rows ? find_known(sch, kernel, kind, rows) : NULL;
+    if (!known) {
+        known = rows ? add_known(sch, kernel, kind, rows) : &own;
+        carry_out_all(sch, kernel, known);
+    }
+    for (size_t i = 0; i < known->num_done; i++) {
+        Candidate *c = &sch->candidates[i];
+        *c = (Candidate){.s = known->done[i].s};
+        kernel_count_call(known->done[i].count, kernel, use, &sch->uses, &c->work);
         c->cost = cost_predict(&sch->target, &c->work, sch->units);
     }
-    ir_op_erase(sch->scratch, copy);
-    return is_done;
+    size_t num = known->num_done;
+    drop_known(sch, &own);
+    return num;
 }
 
 // What was measured first, then by prediction.
@@ -188,11 +268,7 @@ static Status schedule_kernel(Scheduler *sch, IrOp *func, const char *kind, Diag
     KernelUse unknown = {0}; // called by no entry: every loop counts as one turn
     for (int i = 0; i < KERNEL_MAX_ARGS; i++) unknown.scalars[i] = INT64_MIN;
     list_candidates(sch, func, kind);
-    size_t num = 0;
-    for (size_t i = 0; i < sch->num_candidates; i++) {
-        Candidate c = sch->candidates[i];
-        if (kernel && weigh(sch, kernel, use ? use : &unknown, &c)) sch->candidates[num++] = c;
-    }
+    size_t num = kernel ? weigh(sch, kernel, kind, use ? use : &unknown) : 0;
     if (sch->num_candidates == 0) return STATUS_OK; // vectorize says why
     if (num == 0) {
         schedule_write(sch->m, func, &sch->candidates[0].s);
@@ -237,6 +313,8 @@ Status pass_loop_schedule(IrModule *m, DiagSink *sink) {
             if (is_wanted && !ir_op_attr(func, "ingot.schedule") && status == STATUS_OK)
                 status = schedule_kernel(sch, func, kind->str, sink);
         }
+        for (size_t i = 0; i < sch->num_known; i++) drop_known(sch, &sch->known[i]);
+        free(sch->known);
         kernel_uses_deinit(&sch->uses);
         ir_module_destroy(sch->scratch);
     }

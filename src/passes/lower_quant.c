@@ -83,9 +83,21 @@ void lower_quant_decode_text(const QuantInfo *info, int64_t rows, int64_t elems,
     fill_template(quant_decode_ir(info), rows, elems / info->block_elems, elems, out);
 }
 
+// Decoding functions of the pass: the weights of all layers have a few shapes and formats.
+typedef struct Decoder {
+    const QuantInfo *info;
+    const IrType *weight;
+    IrOp *func; // unlinked
+} Decoder;
+
+typedef struct Decoders {
+    Decoder *list;
+    size_t num, capacity;
+} Decoders;
+
 // The decoding function of a format for a weight of this shape, parsed into m (unlinked).
-static Status decode_function(IrModule *m, const QuantInfo *info, const IrType *weight,
-                              DiagSink *sink, IrOp **out_func) {
+static Status parse_decoder(IrModule *m, const QuantInfo *info, const IrType *weight,
+                            DiagSink *sink, IrOp **out_func) {
     StrBuf text = {0};
     int64_t rows = weight->shape[0], elems = weight->shape[1];
     lower_quant_decode_text(info, rows, elems, &text);
@@ -96,6 +108,19 @@ static Status decode_function(IrModule *m, const QuantInfo *info, const IrType *
     TRY(ir_parse(copy, len, arena_printf(&m->arena, "quant/%s.mlir", info->name), sink, &decode));
     *out_func = build_import_func(m, ir_module_body(decode)->first);
     ir_module_destroy(decode);
+    return STATUS_OK;
+}
+
+static Status find_decoder(IrModule *m, Decoders *d, const QuantInfo *info, const IrType *weight,
+                           DiagSink *sink, IrOp **out_func) {
+    for (size_t i = 0; i < d->num; i++) {
+        if (d->list[i].info != info || d->list[i].weight != weight) continue;
+        *out_func = d->list[i].func;
+        return STATUS_OK;
+    }
+    TRY(parse_decoder(m, info, weight, sink, out_func));
+    ARRAY_RESERVE(d->list, d->num, d->capacity);
+    d->list[d->num++] = (Decoder){info, weight, *out_func};
     return STATUS_OK;
 }
 
@@ -142,7 +167,7 @@ static void split_call_operands(IrModule *m, IrValue *weight, IrValue *const *pl
     }
 }
 
-static Status lower_arg(IrModule *m, IrOp *func, uint32_t arg, DiagSink *sink) {
+static Status lower_arg(IrModule *m, Decoders *decoders, IrOp *func, uint32_t arg, DiagSink *sink) {
     IrValue *weight = ir_func_body(func)->args[arg];
     const IrAttr *quant = ir_func_arg_attr(func, arg, "ingot.quant");
     const IrAttr *param = ir_func_arg_attr(func, arg, "ingot.param");
@@ -156,7 +181,7 @@ static Status lower_arg(IrModule *m, IrOp *func, uint32_t arg, DiagSink *sink) {
                           quant->str);
     const QuantInfo *info = quant_info(format);
     IrOp *decode = NULL;
-    TRY(decode_function(m, info, type, sink, &decode));
+    TRY(find_decoder(m, decoders, info, type, sink, &decode));
     IrValue *planes[QUANT_MAX_PLANES];
     for (uint32_t p = 0; p < info->num_planes; p++) {
         uint32_t at = arg + 1 + p;
@@ -168,24 +193,27 @@ static Status lower_arg(IrModule *m, IrOp *func, uint32_t arg, DiagSink *sink) {
     if (!ir_value_is_unused(weight))
         decode_in_body(m, func, weight, decode, planes, info->num_planes);
     ir_func_remove_arg(m, func, arg);
-    ir_op_erase(m, decode);
     return STATUS_OK;
 }
 
-static Status lower_args(IrModule *m, DiagSink *sink) {
+static Status lower_args(IrModule *m, Decoders *decoders, DiagSink *sink) {
     TRY(propagate_formats(m, sink));
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!is_func(func)) continue;
         for (uint32_t i = ir_func_body(func)->num_args; i-- > 0;)
-            if (ir_func_arg_attr(func, i, "ingot.quant")) TRY(lower_arg(m, func, i, sink));
+            if (ir_func_arg_attr(func, i, "ingot.quant"))
+                TRY(lower_arg(m, decoders, func, i, sink));
     }
     return STATUS_OK;
 }
 
 Status pass_lower_quant(IrModule *m, DiagSink *sink) {
+    Decoders decoders = {0};
     ir_funcs_edit_begin(m);
-    Status status = lower_args(m, sink);
+    Status status = lower_args(m, &decoders, sink);
     ir_funcs_edit_end(m);
+    for (size_t i = 0; i < decoders.num; i++) ir_op_erase(m, decoders.list[i].func);
+    free(decoders.list);
     dce_module(m);
     return status;
 }
