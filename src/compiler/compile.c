@@ -720,6 +720,7 @@ Status compile_run(const CompileOptions *options, DiagSink *sink, CompileReport 
     if (status == STATUS_OK)
         status = pass_disable_parse(options->disabled, sink, &c->pipeline.disabled);
     if (status == STATUS_OK) status = options->validate ? compile_validated(c) : compile_all(c);
+    recipe_name_places(options->recipe_path, sink);
     if (c->has_plan) plan_build_deinit(&c->plan);
     weights_image_deinit(&c->image);
     if (c->inits.bytes) codegen_image_deinit(&c->inits);

@@ -49,10 +49,8 @@ Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
     TRY(file_read(in->recipe_path, MAX_RECIPE_BYTES, sink, &recipe, &recipe_len));
     strbuf_printf(out,
                   "{\"schema\":\"ingot-manifest/"
-                  "1\",\"artifact_version\":%d,\"llvm\":\"%s\",\"recipe\":{\"name\":",
+                  "1\",\"artifact_version\":%d,\"llvm\":\"%s\",\"recipe\":{\"sha256\":",
                   ARTIFACT_VERSION, codegen_llvm_version());
-    put_base_name(in->recipe_path, out);
-    strbuf_puts(out, ",\"sha256\":");
     put_sha256((const uint8_t *)recipe, recipe_len, out);
     free(recipe);
     strbuf_puts(out, "},\"model\":{\"name\":");

@@ -22,7 +22,9 @@ static DiagSpan place(const Bind *b) {
 
 static const char *place_text(Bind *b, DiagSpan span) {
     const char *file = span.file ? span.file : "", *slash = strrchr(file, '/');
-    return arena_printf(&b->m->arena, "%s:%u", slash ? slash + 1 : file, span.line);
+    const char *name = slash ? slash + 1 : file;
+    if (b->recipe && str_equal(file, b->recipe->path)) name = RECIPE_NEUTRAL_NAME;
+    return arena_printf(&b->m->arena, "%s:%u", name, span.line);
 }
 
 static const RecipeSize *recipe_size(const Recipe *recipe, const char *name) {

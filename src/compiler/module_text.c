@@ -149,9 +149,9 @@ Status module_text_load(const char *path, DiagSink *sink, IrModule **out_module)
 // recipe. In JSON the text stands on one line, and its places are those within the text.
 static Status parse_inline(const Recipe *recipe, DiagSink *sink, IrModule **out_module) {
     StrBuf text = {0};
-    const char *path = recipe->path;
-    if (str_has_suffix(path, ".json"))
-        path = arena_printf(&sink->arena, "%s:subgraph.text", path);
+    const char *path = RECIPE_NEUTRAL_NAME;
+    if (str_has_suffix(recipe->path, ".json"))
+        path = RECIPE_NEUTRAL_NAME ":subgraph.text";
     else
         for (uint32_t i = 0; i < recipe->spans[RECIPE_SUBGRAPH_TEXT].line; i++)
             strbuf_putc(&text, '\n');
@@ -159,16 +159,17 @@ static Status parse_inline(const Recipe *recipe, DiagSink *sink, IrModule **out_
     const char *kept = arena_strndup(&sink->arena, text.data, text.len);
     size_t len = text.len;
     strbuf_deinit(&text);
-    return parse(kept, len, arena_strdup(&sink->arena, path), recipe, sink, out_module);
+    Status status = parse(kept, len, path, recipe, sink, out_module);
+    recipe_name_places(recipe->path, sink);
+    return status;
 }
 
-// Rules with their lines, under the recipe's name alone: equal recipes, equal modules.
+// Rules with their lines: equal recipes, equal modules.
 static void set_rules(IrModule *m, const Recipe *recipe) {
-    const char *slash = strrchr(recipe->path, '/'), *name = slash ? slash + 1 : recipe->path;
     const IrAttr *rules[RECIPE_MAX_RULES];
     for (uint32_t i = 0; i < recipe->num_rules; i++) {
         const RecipeRule *rule = &recipe->rules[i];
-        const char *at = arena_printf(&m->arena, "%s:%u", name, rule->span.line);
+        const char *at = arena_printf(&m->arena, RECIPE_NEUTRAL_NAME ":%u", rule->span.line);
         IrNamedAttr entries[5] = {{ir_intern(m, "at"), ir_attr_string(m, at)},
                                   {ir_intern(m, "mode"), ir_attr_string(m, rule->mode)},
                                   {ir_intern(m, "pattern"), ir_attr_string(m, rule->pattern)}};

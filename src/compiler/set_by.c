@@ -40,7 +40,7 @@ static void put_key(const SetByInputs *in, RecipeKey key, const char *separator,
     else if (key == RECIPE_TARGET_CPU && in->has_cpu_option)
         strbuf_printf(out, "%s--cpu", separator);
     else if (line)
-        strbuf_printf(out, "%s%s:%u %s", separator, base_name(in->recipe_path), line, info->path);
+        strbuf_printf(out, "%s" RECIPE_NEUTRAL_NAME ":%u %s", separator, line, info->path);
     else if (has_default)
         strbuf_printf(out, "%sdefault %s: %s", separator, info->path, info->default_text);
     // Else it follows from others, which are named.
@@ -50,7 +50,7 @@ static void put_key(const SetByInputs *in, RecipeKey key, const char *separator,
 static void put_text_reason(const SetByInputs *in, const char *part, StrBuf *out) {
     bool is_code = str_equal(part, "code");
     bool has_option = is_code ? in->has_cpu_option : in->has_threads_option;
-    strbuf_puts(out, base_name(in->recipe_path));
+    strbuf_puts(out, in->recipe ? RECIPE_NEUTRAL_NAME : base_name(in->recipe_path));
     if (!is_code && !str_equal(part, "scratch") && !str_equal(part, "run time")) return;
     if (in->recipe)
         put_key(in, is_code ? RECIPE_TARGET_CPU : RECIPE_TARGET_THREADS, ", ", out);

@@ -44,7 +44,7 @@ typedef struct FusionRule {
     FusionMode mode;
     FusionFlash flash; // attention with an online softmax
     bool is_atomic;    // required, and nothing in between is stored
-    const char *at;    // "recipe.yaml:31"; NULL: the recipe has no rule for it
+    const char *at;    // "recipe:31"; NULL: the recipe has no rule for it
 } FusionRule;
 
 // The rule for a pattern: FUSION_ALLOW without one.

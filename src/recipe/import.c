@@ -52,15 +52,15 @@ static const char *numbered(const Importer *im, const char *name, size_t number)
     return number ? arena_printf(im->model.arena, "%s_%zu", name, number) : name;
 }
 
-// Rules with their lines, under the recipe's name alone: equal recipes, equal modules.
+// Rules with their lines: equal recipes, equal modules.
 static void put_rules(Importer *im) {
     const Recipe *recipe = im->model.recipe;
-    const char *slash = strrchr(recipe->path, '/'), *name = slash ? slash + 1 : recipe->path;
     if (recipe->num_rules == 0) return;
     strbuf_puts(&im->text, ", ingot.rules = [");
     for (uint32_t i = 0; i < recipe->num_rules; i++) {
         const RecipeRule *rule = &recipe->rules[i];
-        const char *at = arena_printf(im->model.arena, "%s:%" PRIu32, name, rule->span.line);
+        const char *at =
+            arena_printf(im->model.arena, RECIPE_NEUTRAL_NAME ":%" PRIu32, rule->span.line);
         strbuf_puts(&im->text, i ? ", {at = " : "{at = ");
         strbuf_put_json_string(&im->text, at, strlen(at));
         strbuf_printf(&im->text, "%s%s, mode = \"%s\", pattern = \"%s\"}",

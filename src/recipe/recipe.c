@@ -593,6 +593,16 @@ static void resolve_path(Recipe *recipe, const char **path) {
         arena_printf(&recipe->arena, "%.*s/%s", (int)(slash - recipe->path), recipe->path, *path);
 }
 
+void recipe_name_places(const char *path, DiagSink *sink) {
+    static const char neutral[] = RECIPE_NEUTRAL_NAME;
+    for (size_t i = 0; i < sink->num_diags; i++) {
+        DiagSpan *span = &sink->diags[i].span;
+        if (!span->file || !span->line || !str_has_prefix(span->file, neutral)) continue;
+        const char *rest = span->file + strlen(neutral);
+        if (*rest == 0 || *rest == ':') span->file = arena_printf(&sink->arena, "%s%s", path, rest);
+    }
+}
+
 bool recipe_is_subgraph(const Recipe *recipe) {
     return recipe->subgraph_text || recipe->subgraph_path;
 }

@@ -143,6 +143,11 @@ const char *recipe_target_name(const RecipeTarget *target);
 // Finds the target's machine and checks the numbers it gives: H0004 to H0009.
 Status recipe_check_target(const Recipe *recipe, const DiagSpan *spans, RecipeTarget *target,
                            DiagSink *sink) MUST_USE;
+// What an artifact and the IR call the recipe: equal recipes give equal bytes, whatever their files
+// are called.
+#define RECIPE_NEUTRAL_NAME "recipe"
+// Messages about places in it name the file again.
+void recipe_name_places(const char *path, DiagSink *sink);
 // Does it describe a subgraph instead of a language model?
 bool recipe_is_subgraph(const Recipe *recipe);
 void recipe_destroy(Recipe *recipe);

@@ -89,7 +89,7 @@ def check_explained():
             if mode == "forbid":
                 (edge,) = [e for e in report["edges"] if e["pattern"] == "conv_relu_bn"]
                 expect("user" in [r["reason"] for r in edge["reasons"]], f"no reason: {edge['reasons']}")
-                expect(edge["recipe"].endswith("net.yaml:5"), f"no line of the recipe: {edge['recipe']}")
+                expect(edge["recipe"] == "recipe:5", f"no line of the recipe: {edge['recipe']}")
 
 
 def check_statistics_along_another_axis():
@@ -214,7 +214,7 @@ def check_every_edge_of_a_network():
         expect(all(r["detail"] and r["meaning"] and r["write"] for r in edge["reasons"]), edge)
         expect(edge["bytes"] and edge["predicted_ns"], edge)
         if edge["pattern"] == "conv_relu_bn": # what the recipe says is why, whatever else there is
-            expect(edge["reason"] == "user" and edge["recipe"].endswith("net.yaml:5"), edge)
+            expect(edge["reason"] == "user" and edge["recipe"] == "recipe:5", edge)
     return f"{len(records[0]['edges'])} edges, {len(apart)} apart"
 
 

@@ -110,7 +110,7 @@ def check_forbidden_edges_name_the_rule():
         expect(apart and not any(edge["applied"] for edge in apart), "some are joined")
         for edge in apart:
             user = [r for r in edge["reasons"] if r["reason"] == "user"]
-            expect(user and edge["recipe"].startswith("r.yaml:"), f"edge {edge['id']}")
+            expect(user and edge["recipe"].startswith("recipe:"), f"edge {edge['id']}")
             expect("mode: allow" in user[0]["write"], user[0])
 
 

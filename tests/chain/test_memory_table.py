@@ -110,7 +110,7 @@ def check_reasons_are_lines_of_the_recipe():
         reasons = part["set_by"].split(", ")
         expect(part["set_by"], part)
         for reason in reasons:
-            found = re.fullmatch(r"lines\.yaml:(\d+) (\S+)", reason)
+            found = re.fullmatch(r"recipe:(\d+) (\S+)", reason)
             if found:
                 leaf = found[2].split(".")[-1]
                 expect(leaf in lines[int(found[1]) - 1], (reason, lines[int(found[1]) - 1]))

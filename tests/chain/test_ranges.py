@@ -238,7 +238,7 @@ def check_calls():
                     done = call_rows(folder, artifact, num)
                     expect_exit(done, code)
                     nearest = {5: "16", 33: "32 or 40"}.get(num)
-                    for want in ("none of its steps", "r.yaml:5", f"write:    {nearest}\n") if code else ():
+                    for want in ("none of its steps", "recipe:5", f"write:    {nearest}\n") if code else ():
                         expect(want in done.stderr.decode(), f"'{want}' is not in: {done.stderr.decode()}")
 
 
