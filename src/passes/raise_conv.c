@@ -5,8 +5,8 @@
 //   %y = linalg.conv_2d_nhwc_hwcf {strides = dense<2> : tensor<2xi64>} ins(%x, %w) outs(%zero)
 //   -> %y = generic ins(%x, %w) outs(%zero) {ingot.contract = "conv"}: fma(x, w, acc)
 //
-// A convolution of other types or onto something else than zero stays as it is and takes the
-// general lowering. Needs: canonical.  Keeps: all.  Exact but for fma (reassoc).
+// A convolution of other types, of nothing, or onto something else than zero stays as it is and
+// takes the general lowering. Needs: canonical.  Keeps: all.  Exact but for fma (reassoc).
 #include "passes/contraction.h"
 #include "passes/conv.h"
 #include "passes/dce.h"
@@ -17,7 +17,7 @@ static bool is_f32_tensors(const IrOp *op) {
     for (uint32_t i = 0; i < op->num_operands; i++) {
         const IrType *type = ir_op_operand(op, i)->type;
         if (type->kind != IR_TYPE_TENSOR || !ir_type_is_static(type) ||
-            type->elem->kind != IR_TYPE_F32)
+            type->elem->kind != IR_TYPE_F32 || ir_type_num_elems(type) == 0)
             return false;
     }
     return op->num_results == 1;

@@ -80,6 +80,31 @@ def check_conv_without_padding():
     return one_conv((2, 8, 8, 3), 8, 5, pad=0)
 
 
+def check_conv_of_no_channels():
+    """A sum of nothing is zero."""
+    if np is None:
+        raise Skip("numpy is not installed")
+    text = """func.func @main(%x: tensor<1x4x4x0xf32>, %w: tensor<3x3x0x16xf32>) -> tensor<1x2x2x16xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x2x2x16xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x2x2x16xf32>) -> tensor<1x2x2x16xf32>
+  %y = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+    ins(%x, %w : tensor<1x4x4x0xf32>, tensor<3x3x0x16xf32>) outs(%f : tensor<1x2x2x16xf32>) -> tensor<1x2x2x16xf32>
+  return %y : tensor<1x2x2x16xf32>
+}
+"""
+    with scratch() as folder:
+        path = os.path.join(folder, "net")
+        with open(path + ".mlir", "w") as out:
+            out.write(text)
+        run_well("compile", path + ".mlir", "-o", path + ".ingot")
+        np.save(path + ".x.npy", np.zeros((1, 4, 4, 0), np.float32))
+        np.save(path + ".w.npy", np.zeros((3, 3, 0, 16), np.float32))
+        run_well("run", path + ".ingot", "--input", f"x={path}.x.npy", "--input", f"w={path}.w.npy", "--output",
+                 path + ".y.npy")
+        expect((np.load(path + ".y.npy") == 0).all(), "a sum of nothing is not zero")
+
+
 def check_depthwise():
     return one_conv((2, 9, 11, 24), 24, 3, depthwise=True)
 
