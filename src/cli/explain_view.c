@@ -268,19 +268,19 @@ static void put_layouts(View *v, const json_t *record) {
     size_t i, k;
     const json_t *note, *other;
     const json_t *layouts = json_object_get(record, "layouts");
-    char a[32];
+    char a[32], c[32];
     if (json_array_size(layouts))
-        strbuf_printf(&v->out, "\n%-18s %-18s %18s  %s\n", "layout of maps", "chosen, (instead)",
-                      "bytes copied", "why");
+        strbuf_printf(&v->out, "\n%-18s %-16s %12s %12s  %s\n", "layout of maps",
+                      "chosen, (instead)", "clocks", "bytes copied", "why");
     json_array_foreach(layouts, i, note) {
         const json_t *chosen = json_object_get(note, "chosen");
-        strbuf_printf(&v->out, "  %-16s %-18s %18s  %s\n", text(note, "what"),
-                      text(chosen, "layout"), grouped(number(chosen, "bytes"), a),
-                      text(chosen, "reason"));
-        json_array_foreach(json_object_get(note, "alternatives"), k, other)
-            strbuf_printf(&v->out, "  %-16s (%s)%*s %18s  %s\n", "", text(other, "layout"),
-                          (int)(16 - strlen(text(other, "layout"))), "",
-                          grouped(number(other, "bytes"), a), text(other, "reason"));
+        strbuf_printf(&v->out, "  %-16s %-16s %12s %12s  %s\n", text(note, "what"),
+                      text(chosen, "layout"), grouped(number(chosen, "clocks"), c),
+                      grouped(number(chosen, "bytes"), a), text(chosen, "reason"));
+        json_array_foreach(json_object_get(note, "alternatives"), k, other) strbuf_printf(
+            &v->out, "  %-16s (%s)%*s %12s %12s  %s\n", "", text(other, "layout"),
+            (int)(14 - strlen(text(other, "layout"))), "", grouped(number(other, "clocks"), c),
+            grouped(number(other, "bytes"), a), text(other, "reason"));
         if (i == 3 && json_array_size(layouts) > 4) {
             strbuf_printf(&v->out, "  and %zu more (--json)\n", json_array_size(layouts) - 4);
             break;

@@ -155,8 +155,9 @@ static void weigh_edges(Choice *c, IrValue *map) {
 
 // ---- reasons
 
-static const char *megabytes(IrModule *m, double bytes) {
-    return arena_printf(&m->arena, "%.1f MB", bytes * 1e-6);
+static const char *amount(IrModule *m, double bytes) {
+    return bytes < 1e6 ? arena_printf(&m->arena, "%.1f KB", bytes * 1e-3)
+                       : arena_printf(&m->arena, "%.1f MB", bytes * 1e-6);
 }
 
 static const char *last_reason(IrModule *m, const Class *k) {
@@ -166,12 +167,12 @@ static const char *last_reason(IrModule *m, const Class *k) {
         return "the maps stay in the second cache, where no layout is quicker; nothing is copied";
     const char *read = k->read_extra > 0
                            ? arena_printf(&m->arena, "lines of one block read alone bring %s more",
-                                          megabytes(m, k->read_extra))
+                                          amount(m, k->read_extra))
                            : "";
     const char *write =
         k->write_extra > 0
             ? arena_printf(&m->arena, "%lld of %lld bytes of a pixel written at once bring %s more",
-                           (long long)k->piece, (long long)k->pitch, megabytes(m, k->write_extra))
+                           (long long)k->piece, (long long)k->pitch, amount(m, k->write_extra))
             : "";
     return arena_printf(&m->arena, "%s%s%s from %s", read, *read && *write ? ", " : "", write,
                         cost_level_name(k->home));
@@ -186,7 +187,7 @@ static const char *blocked_reason(IrModule *m, const Class *k) {
     if (k->streams == 0) return arena_printf(&m->arena, "rows of a block lie together; %s", copies);
     return arena_printf(&m->arena,
                         "rows of a block lie together, read in %u streams, which bring %s more; %s",
-                        k->streams, megabytes(m, k->stream_extra), copies);
+                        k->streams, amount(m, k->stream_extra), copies);
 }
 
 static const IrAttr *candidate(IrModule *m, const char *name, double bytes, double clocks,

@@ -113,7 +113,7 @@ static bool read_generic(IrModule *m, const IrOp *op, const IrValue *map, MapOp 
     for (uint32_t i = 0; i < op->num_operands; i++) {
         const IrValue *value = ir_op_operand(op, i);
         const IrAffineMap *at = ir_linalg_map(m, op, i);
-        if (!place_of(at, c, &place)) return false;
+        if (at->num_results > MAX_RANK || !place_of(at, c, &place)) return false;
         if (place < at->num_results &&
             (!ir_type_is_static(value->type) || value->type->shape[place] % MAP_BLOCK != 0 ||
              value->type->rank >= MAX_RANK))
@@ -174,12 +174,17 @@ static bool read_reshape(const IrOp *op, MapOp *r) {
     return true;
 }
 
-static bool has_map(const MapOp *r, const IrOp *op, const IrValue *map) {
-    for (uint32_t i = 0; i < op->num_operands; i++)
-        if ((r->members >> i & 1) && ir_op_operand(op, i) == map) return true;
-    for (uint32_t i = 0; i < r->num_inside; i++)
-        if (r->inside[i] == map) return true;
-    return r->has_result && map->def_op == op;
+// Can all members be in blocks, and is map one of them?
+static bool fits(const MapOp *r, const IrOp *op, const IrValue *map) {
+    bool has = r->has_result && map->def_op == op;
+    if (r->has_result && !map_can_be_blocked(&op->results[0])) return false;
+    for (uint32_t i = 0; i < op->num_operands; i++) {
+        if (!(r->members >> i & 1)) continue;
+        if (!map_can_be_blocked(ir_op_operand(op, i))) return false;
+        has |= ir_op_operand(op, i) == map;
+    }
+    for (uint32_t i = 0; i < r->num_inside; i++) has |= r->inside[i] == map;
+    return has;
 }
 
 MapOp map_op_read(IrModule *m, IrOp *op, const IrValue *map) {
@@ -190,7 +195,7 @@ MapOp map_op_read(IrModule *m, IrOp *op, const IrValue *map) {
         r = (MapOp){.kind = MAP_OP_NONE};
         if (!read_generic(m, op, map, &r)) return (MapOp){.kind = MAP_OP_NONE, .why = why};
     }
-    return has_map(&r, op, map) ? r : (MapOp){.kind = MAP_OP_NONE};
+    return fits(&r, op, map) ? r : (MapOp){.kind = MAP_OP_NONE};
 }
 
 // ---- sets

@@ -320,17 +320,20 @@ static void carry(Blocks *p, IrOp *op) {
     }
 }
 
+// The channels-last side of a relayout; NULL: op is none.
+static IrValue *relayout_map(IrOp *op) {
+    IrValue *map = map_relayout_source(op, true);
+    return !map && map_relayout_source(op, false) ? ir_op_result(op, 0) : map;
+}
+
 static void propagate(IrModule *m, IrOp *func) {
     Blocks p = {.m = m, .func = func};
     bool any = false;
-    map_set_init(m, func, &p.set);
-    FOR_EACH_OP(op, ir_func_body(func)) {
-        IrValue *map = map_relayout_source(op, true);
-        if (!map && map_relayout_source(op, false)) map = ir_op_result(op, 0);
-        if (map) map_set_add(&p.set, map);
-        any |= map != NULL;
-    }
+    FOR_EACH_OP(op, ir_func_body(func)) any = any || relayout_map(op);
     if (!any) return;
+    map_set_init(m, func, &p.set);
+    FOR_EACH_OP(op, ir_func_body(func))
+    if (relayout_map(op)) map_set_add(&p.set, relayout_map(op));
     ir_value_map_init(&p.blocked);
     FOR_EACH_OP_SAFE(op, ir_func_body(func)) carry(&p, op);
     ir_value_map_deinit(&p.blocked);

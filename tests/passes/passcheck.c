@@ -707,9 +707,9 @@ void passcheck_module(uint64_t seed, StrBuf *out) {
     strbuf_printf(
         out,
         "module attributes {ingot.config = {activations = \"%s\", buckets = [1, %u], kv = "
-        "\"%s\", max_pages = %d : i64, page_len = %d : i64, threads = 2 : i64}} {\n",
+        "\"%s\", max_pages = %d : i64, page_len = %d : i64, threads = 2 : i64}%s} {\n",
         activation, bucket, g.has_attention ? g.attention.cache_elem : "f32", PASSCHECK_PAGES,
-        PASSCHECK_PAGE_LEN);
+        PASSCHECK_PAGE_LEN, seed % 2 ? ", ingot.map_layout = \"blocked\"" : "");
     if (g.has_attention) passcheck_attention(&g.attention, out);
     if (has_layer)
         put_layers(out, &g); // its result has the shape of its argument

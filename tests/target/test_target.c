@@ -188,11 +188,37 @@ static void test_levels(void **state) {
     assert_true(fabs(cost_predict(&t, &w, 4).ns - 100) < 1e-9);
 }
 
+// What a convolution fetches in vain: nothing of whole pixels, nothing within the second cache,
+// more of blocks where the prefetcher follows fewer of them.
+static void test_maps(void **state) {
+    (void)state;
+    Target t = {.numbers = {[TARGET_CLOCK_MHZ] = 1000,
+                            [TARGET_L2_RATE] = 32,
+                            [TARGET_L3_RATE] = 8,
+                            [TARGET_STREAMS] = 32,
+                            [TARGET_MEM_RATE] = 1}};
+    CostMapUse use = {
+        .bytes = 6400, .passes = 2, .piece_bytes = 64, .pitch_bytes = 256, .streams = 4};
+    assert_float_equal(cost_map_read_extra(&use), 2 * 6400 * 0.5, 1e-9);
+    assert_float_equal(cost_map_stream_extra(&t, &use), 2 * 6400 * 0.5 * 4 / 32, 1e-9);
+    t.numbers[TARGET_STREAMS] = 4; // as if every line stood alone
+    assert_float_equal(cost_map_stream_extra(&t, &use), cost_map_read_extra(&use), 1e-9);
+    use.piece_bytes = 128;
+    assert_float_equal(cost_map_write_extra(&use), 6400, 1e-9);
+    use.pitch_bytes = 128;
+    use.streams = 1;
+    assert_float_equal(cost_map_read_extra(&use), 0, 0);
+    assert_float_equal(cost_map_write_extra(&use), 0, 0);
+    assert_float_equal(cost_map_stream_extra(&t, &use), 0, 0);
+    assert_float_equal(cost_far_clocks(&t, COST_L2, 6400), 0, 0);
+    assert_float_equal(cost_far_clocks(&t, COST_L3, 6400), 800, 1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),    cmocka_unit_test(test_wrong_unit_counts),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_levels),   cmocka_unit_test(test_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
