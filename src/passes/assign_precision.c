@@ -11,8 +11,8 @@
 //      %p = generic ins(%xq, %c) outs(i32) {ingot.contract = "dot"}
 //      %y = generic ins(%p, %xs, %s) {ingot.contract = "scale"}
 //
-// A row's block with an element that is no number, or infinite, has no scale: codes of such elements
-// are 0, and the scale, NaN or infinite, makes every sum with the block NaN.
+// A row's block with an element that is no number, or infinite, has no scale: codes of such
+// elements are 0, and the scale, NaN or infinite, makes every sum with the block NaN.
 //
 // The zero point moves out of the sum of products: sum x (c + z) = sum x c + z sum x, exact in
 // integers. Needs: raised.  Keeps: all.  Changes results as the recipe says.

@@ -95,7 +95,8 @@ static IrValue *build_is_valid(Version *v, Builder *b, const Mask *mask) {
         if (mask->names[i] < 0) continue;
         IrValue *count = MUTATED(LOST_MASK) ? build_index(b, v->bucket[mask->names[i]])
                                             : count_of(v, mask->names[i]);
-        IrValue *is = build_cmpi(b, "slt", build_loop_index(b, i), count);
+        const char *below = MUTATED(MASK_EDGE) ? "sle" : "slt";
+        IrValue *is = build_cmpi(b, below, build_loop_index(b, i), count);
         all = all ? build_binary(b, IR_ARITH_ANDI, all, is) : is;
     }
     return all;

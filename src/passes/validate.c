@@ -347,23 +347,100 @@ static bool is_long_known(Validator *v, const Call *call, uint32_t level, bool a
     return false;
 }
 
+// ---------------------------------------------------------------- the shape matrix
+
+typedef struct Cases {
+    int64_t tokens[VALIDATE_MAX_CASES];
+    SizeCase sizes[VALIDATE_MAX_CASES];
+    uint32_t num;
+} Cases;
+
 // Every number of tokens both can be run with.
+static void list_tokens(const Pair *p, const Call *b, bool counts, Cases *out) {
+    const Validator *v = p->v;
+    int64_t below = 0; // the bucket before b's
+    for (uint32_t i = 0; i < v->num_buckets; i++)
+        if (v->buckets[i] < b->bucket) below = v->buckets[i];
+    for (uint32_t i = 0; i < (counts ? v->num_tokens : 1); i++) {
+        int64_t tokens = counts ? v->tokens[i] : v->tokens[v->num_tokens - 1];
+        bool fits = !counts || !b->bucket || (tokens <= b->bucket && tokens > below);
+        if (fits) out->tokens[out->num++] = tokens;
+    }
+}
+
+// Sizes that a function is run with: of a version the least, one off the bucket, and the bucket;
+// of what serves all sizes the least, around the first bucket, and the most.
+static uint32_t list_sizes(const SizeRange *range, int64_t bucket, int64_t *out) {
+    int64_t first = bucket ? bucket : size_range_bucket(range, 0);
+    const int64_t all[] = {bucket ? size_range_least(range, bucket) : range->min,
+                           first - 1,
+                           first,
+                           first + 1,
+                           range->max - 1,
+                           range->max};
+    int64_t least = all[0], most = bucket ? bucket : range->max;
+    bool is_fixed = bucket && range->rejects_off_step;
+    uint32_t num = 0;
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        bool fits = all[i] >= least && all[i] <= most && (!is_fixed || all[i] == bucket);
+        if (fits && (num == 0 || all[i] > out[num - 1])) out[num++] = all[i];
+    }
+    return num;
+}
+
+// All named sizes go from the least to the most together, and once each is the least or the most
+// alone: what mixes them up is seen.
+static void list_size_cases(const SizeRanges *ranges, const IrOp *root, bool counts, Cases *out) {
+    int64_t sizes[SIZES_MAX_NAMES][6];
+    uint32_t num[SIZES_MAX_NAMES], most = 0;
+    for (uint32_t i = 0; i < ranges->num; i++) {
+        num[i] =
+            list_sizes(&ranges->of[i], MAX(size_bucket_of(root, ranges->of[i].name), 0), sizes[i]);
+        most = MAX(most, num[i]);
+    }
+    uint32_t num_mixed = counts && ranges->num > 1 ? 2 : 0, first = counts ? 0 : most - 1;
+    for (uint32_t k = first; k < most + num_mixed && out->num < VALIDATE_MAX_CASES; k++) {
+        SizeCase *c = &out->sizes[out->num];
+        out->tokens[out->num++] = 1;
+        for (uint32_t i = 0; i < ranges->num; i++) {
+            uint32_t last = num[i] - 1, at = MIN(k, last);
+            if (k >= most) at = (i + k) % 2 ? last : 0;
+            c->names[i] = ranges->of[i].name;
+            c->of[i] = sizes[i][at];
+        }
+        c->num = ranges->num;
+    }
+}
+
+static void list_cases(const Pair *p, const Call *b, Cases *out) {
+    bool counts = p->a->is_dynamic || b->is_dynamic || p->a->has_valid || b->has_valid;
+    SizeRanges ranges;
+    DiagSink quiet;
+    diag_sink_init(&quiet);
+    *out = (Cases){0};
+    bool has_names = ir_op_attr(b->root, "ingot.ranges") &&
+                     size_ranges_read(b->root, &quiet, &ranges) == STATUS_OK && ranges.num > 0;
+    diag_sink_deinit(&quiet);
+    if (has_names)
+        list_size_cases(&ranges, b->root, counts, out);
+    else
+        list_tokens(p, b, counts, out);
+}
+
 static Status compare_function(Pair *p, DiagSink *sink) {
     Validator *v = p->v;
     const Call *b = p->native ? p->a : p->b;
-    bool counts = p->a->is_dynamic || b->is_dynamic || p->a->has_valid || b->has_valid;
     uint32_t num_compared = 0;
     ValidateSkip skip = VALIDATE_SKIP_INPUTS;
     if (is_long_known(v, p->a, p->pass->level, false)) {
         v->report.num_skipped[VALIDATE_SKIP_OPS]++;
         return STATUS_OK;
     }
-    int64_t below = 0; // the bucket before b's
-    for (uint32_t i = 0; i < v->num_buckets; i++)
-        if (v->buckets[i] < b->bucket) below = v->buckets[i];
-    for (uint32_t i = 0; i < (counts ? v->num_tokens : 1); i++) {
-        p->tokens = counts ? v->tokens[i] : v->tokens[v->num_tokens - 1];
-        if (counts && b->bucket && (p->tokens > b->bucket || p->tokens <= below)) continue;
+    Cases cases;
+    list_cases(p, b, &cases);
+    for (uint32_t i = 0; i < cases.num; i++) {
+        p->tokens = cases.tokens[i];
+        v->sizes = cases.sizes[i];
         PairOutcome outcome;
         TRY(run_pair(p, sink, &outcome, &skip));
         num_compared += outcome == PAIR_COMPARED;
@@ -403,6 +480,7 @@ static Status compare_modules(Validator *v, Snapshot *after, const PassInfo *pas
     for (uint32_t i = 0; i < after->num_calls; i++) {
         Call *b = &after->calls[i];
         const Call *a = snapshot_find(&v->before, b->name);
+        if (!a && b->entry) a = snapshot_find(&v->before, b->entry);
         if (!a) a = snapshot_find(&v->before, validate_base_name(v, b->name));
         if (!a) {
             v->report.num_skipped[VALIDATE_SKIP_NEW]++;

@@ -5,7 +5,9 @@
 // with the one it was cloned from. Arguments are matched by what they stand for: a parameter or its
 // plane, a cache, the valid-token count, else their position; parameters of an entry reach the
 // arguments of functions through the calls. Inputs are random, from the seed alone. Numbers of
-// tokens: the least, the last of a bucket, the first of the next, one off any step, the most.
+// tokens: the least, the last of a bucket, the first of the next, one off any step, the most. A
+// module of named sizes has the same of each size: a version is compared with the entry it was made
+// from, at the sizes it serves, and what is padding in its results is left out.
 #ifndef INGOT_PASSES_VALIDATE_H
 #define INGOT_PASSES_VALIDATE_H
 

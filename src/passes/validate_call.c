@@ -205,6 +205,15 @@ static void remember_rows(Validator *v, const Call *call) {
 
 // ---- arguments
 
+int64_t validate_size_of(const Validator *v, const IrAttr *dims, uint32_t dim) {
+    if (!dims || dims->kind != IR_ATTR_ARRAY || dim >= dims->num_elems ||
+        dims->elems[dim]->kind != IR_ATTR_STRING)
+        return 0;
+    for (uint32_t i = 0; i < v->sizes.num; i++)
+        if (str_equal(v->sizes.names[i], dims->elems[dim]->str)) return v->sizes.of[i];
+    return 0;
+}
+
 // What an argument of a function is called through all passes. Unused ones go, and the places of
 // the others change; so what a private function is given from its entry goes by its place there,
 // where arguments stay. Kernels' arguments keep their places.
@@ -212,6 +221,8 @@ static const char *place_key(Snapshot *s, const Call *call, uint32_t i, char cla
                              uint32_t *next) {
     const IrOp *func = call->func;
     uint32_t at = i, place = 0;
+    const IrAttr *name = is_public(func) ? ir_func_arg_attr(func, i, "ingot.name") : NULL;
+    if (name && name->kind == IR_ATTR_STRING) return arena_printf(&s->arena, "name %s", name->str);
     bool is_given = !is_public(func) && !ir_op_attr(func, "ingot.kernel") &&
                     trace_arg(s->m, &func, &at) && is_public(func);
     if (!is_given) return arena_printf(&s->arena, "%c%u", class, (*next)++);
@@ -220,6 +231,23 @@ static const char *place_key(Snapshot *s, const Call *call, uint32_t i, char cla
         if (is_scalar ? class == 's' : class == 't' && !param_text(&s->arena, func, k)) place++;
     }
     return arena_printf(&s->arena, "entry's %c%u", class, place);
+}
+
+// Does the argument hold the count of valid elements of a named size? As a number, or as a tensor
+// of rank 0.
+static bool is_traced_count(Snapshot *s, Call *call, uint32_t i) {
+    CallArg *arg = &call->args[i];
+    const IrOp *func = call->func;
+    uint32_t at = i;
+    const IrAttr *count =
+        trace_arg(s->m, &func, &at) ? ir_func_arg_attr(func, at, "ingot.count") : NULL;
+    if (!count || count->kind != IR_ATTR_STRING || ir_type_elem(arg->type)->kind != IR_TYPE_INDEX ||
+        (ir_type_is_shaped(arg->type) && arg->type->rank > 0))
+        return false;
+    arg->role = ARG_COUNT;
+    arg->count = count->str;
+    call->has_valid = true;
+    return true;
 }
 
 static void describe_shaped(Snapshot *s, Call *call, uint32_t i, uint32_t *next) {
@@ -240,6 +268,7 @@ static void describe_shaped(Snapshot *s, Call *call, uint32_t i, uint32_t *next)
     uint32_t at = i;
     int64_t layer;
     bool is_kernel = ir_op_attr(call->func, "ingot.kernel");
+    if (is_traced_count(s, call, i)) return;
     if (trace_arg(s->m, &func, &at)) arg->param = param_text(&s->arena, func, at);
     if (!is_kernel) arg->cache = traced_cache(s->m, call->func, i, &layer);
     // A kernel's arguments keep their places; elsewhere parameters come, go and change theirs.
@@ -258,7 +287,7 @@ static void describe_scalar(Snapshot *s, Call *call, uint32_t i, uint32_t *next)
     if (trace_arg(s->m, &func, &at) && is_valid_count(func, at)) {
         arg->role = ARG_VALID;
         call->has_valid = true;
-    } else {
+    } else if (!is_traced_count(s, call, i)) {
         arg->key = place_key(s, call, i, 's', next);
     }
 }
@@ -272,7 +301,10 @@ static void describe(Validator *v, Snapshot *s, const IrOp *func, Call *call) {
                    .num_results = type->num_results,
                    .tiles_arg = -1};
     call->args = ARENA_ARRAY(&s->arena, CallArg, body->num_args + 1);
-    const IrAttr *bucket = ir_op_attr(root_of(s->m, func), "ingot.bucket");
+    call->root = root_of(s->m, func);
+    const IrAttr *entry = is_public(func) ? ir_op_attr(func, "ingot.entry") : NULL;
+    call->entry = entry && entry->kind == IR_ATTR_STRING ? entry->str : NULL;
+    const IrAttr *bucket = ir_op_attr(call->root, "ingot.bucket");
     call->bucket = bucket ? bucket->i : 0;
     bool is_level_2 = false;
     uint32_t num_index = 0, next_shaped = 0, next_scalar = 0;
@@ -285,6 +317,9 @@ static void describe(Validator *v, Snapshot *s, const IrOp *func, Call *call) {
     for (uint32_t i = 0; i < body->num_args; i++) {
         CallArg *arg = &call->args[i];
         *arg = (CallArg){.type = body->args[i]->type, .result = -1, .number = i};
+        const IrOp *from = func;
+        uint32_t at = i;
+        if (trace_arg(s->m, &from, &at)) arg->dims = ir_func_arg_attr(from, at, "ingot.dims");
         bool is_index = arg->type->kind == IR_TYPE_INDEX;
         seen += is_index;
         if (is_index && call->is_kernel && seen > num_index - 2)
@@ -301,15 +336,21 @@ static void describe(Validator *v, Snapshot *s, const IrOp *func, Call *call) {
     if (tiles && tiles->kind == IR_ATTR_MAP) call->tiles = tiles->map;
     if (tiles_arg && tiles_arg->kind == IR_ATTR_INT) call->tiles_arg = (int32_t)tiles_arg->i;
     call->results = ARENA_ARRAY(&s->arena, CallResult, call->num_results + 1);
+    const IrAttr *res_attrs = ir_op_attr(func, "res_attrs");
+    bool has_names = ir_op_attr(call->root, "ingot.ranges") != NULL;
     for (uint32_t r = 0; r < call->num_results; r++) {
         call->results[r].type = r < type->num_results ? type->results[r] : NULL;
+        if (res_attrs && r < res_attrs->num_elems)
+            call->results[r].dims = ir_attr_dict_find(res_attrs->elems[r], "ingot.dims");
         for (uint32_t i = 0; i < call->num_args; i++)
-            if (call->args[i].result == (int32_t)r && !call->results[r].type)
+            if (call->args[i].result == (int32_t)r && !call->results[r].type) {
                 call->results[r].type = call->args[i].type;
+                call->results[r].dims = is_public(func) ? call->args[i].dims : NULL;
+            }
         call->results[r].cache = result_cache(call, s->m, r);
-        call->results[r].row_dims = call->results[r].cache ? 0 : row_dims(v, call, r);
+        call->results[r].row_dims = call->results[r].cache || has_names ? 0 : row_dims(v, call, r);
     }
-    if (call->is_dynamic) remember_rows(v, call);
+    if (call->is_dynamic && !has_names) remember_rows(v, call);
 }
 
 // ---- the module

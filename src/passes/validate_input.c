@@ -303,7 +303,8 @@ static int64_t largest_of(const IrValue *value, int64_t most) {
 
 static int64_t slice_bound(const IrModule *m, const IrOp *op, uint32_t operand, int64_t most,
                            int depth) {
-    bool is_insert = op->kind == IR_TENSOR_INSERT_SLICE;
+    bool is_insert =
+        op->kind == IR_TENSOR_INSERT_SLICE || op->kind == IR_TENSOR_PARALLEL_INSERT_SLICE;
     uint32_t first = 1u + is_insert; // segments: source [, dest], offsets, sizes, strides
     uint32_t start = ir_op_segment_start(op, first);
     if (operand == 0 && !is_insert) return bound_of(m, ir_op_result(op, 0), most, depth);
@@ -317,7 +318,7 @@ static int64_t slice_bound(const IrModule *m, const IrOp *op, uint32_t operand, 
         if (offsets->values[d] != IR_DYNAMIC) continue;
         if (at++ != operand) continue;
         int64_t size = sizes->values[d] == IR_DYNAMIC ? most : sizes->values[d];
-        return type->shape[d] == IR_DYNAMIC ? NO_BOUND : type->shape[d] - size + 1;
+        return type->shape[d] == IR_DYNAMIC ? 1 : type->shape[d] - size + 1;
     }
     return NO_BOUND;
 }
@@ -330,7 +331,7 @@ static int64_t element_bound(const IrModule *m, const IrOp *op, uint32_t operand
     const IrType *type = ir_op_operand(op, first - 1)->type;
     if (operand < first || operand - first >= type->rank) return NO_BOUND;
     int64_t size = type->shape[operand - first];
-    return size == IR_DYNAMIC ? NO_BOUND : size;
+    return size == IR_DYNAMIC ? 1 : size; // the first element is there whatever the size
 }
 
 static int64_t use_bound(const IrModule *m, const IrOperand *use, int64_t most, int depth) {
@@ -346,8 +347,10 @@ static int64_t use_bound(const IrModule *m, const IrOperand *use, int64_t most, 
     case IR_TENSOR_EXTRACT:
     case IR_MEMREF_LOAD: return element_bound(m, op, number, 1, most, depth);
     case IR_MEMREF_STORE: return element_bound(m, op, number, 2, most, depth);
+    case IR_TENSOR_INSERT: return element_bound(m, op, number, 2, most, depth);
     case IR_TENSOR_EXTRACT_SLICE:
     case IR_TENSOR_INSERT_SLICE:
+    case IR_TENSOR_PARALLEL_INSERT_SLICE:
     case IR_MEMREF_SUBVIEW: return slice_bound(m, op, number, most, depth);
     case IR_ARITH_INDEX_CAST:
     case IR_ARITH_EXTSI:
@@ -409,7 +412,7 @@ static const InputSpec *find_spec(const Validator *v, const char *function, cons
 static const InputSpec *spec_of(Validator *v, const Snapshot *s, const Call *call,
                                 const CallArg *arg) {
     const InputSpec *spec = find_spec(v, call->name, arg->key);
-    const char *base = validate_base_name(v, call->name);
+    const char *base = call->entry ? call->entry : validate_base_name(v, call->name);
     if (!spec && base != call->name) spec = find_spec(v, base, arg->key);
     if (spec) return spec;
     ARRAY_RESERVE(v->specs, v->num_specs, v->specs_capacity);
@@ -424,11 +427,15 @@ static const InputSpec *spec_of(Validator *v, const Snapshot *s, const Call *cal
     return made;
 }
 
-static const IrType *sized_type(Snapshot *s, const IrType *type, int64_t tokens) {
+static const IrType *sized_type(const Validator *v, Snapshot *s, const CallArg *arg,
+                                int64_t tokens) {
+    const IrType *type = arg->type;
     if (ir_type_is_static(type)) return type;
     int64_t shape[VALIDATE_MAX_RANK];
-    for (uint32_t d = 0; d < type->rank; d++)
-        shape[d] = type->shape[d] == IR_DYNAMIC ? tokens : type->shape[d];
+    for (uint32_t d = 0; d < type->rank; d++) {
+        int64_t size = validate_size_of(v, arg->dims, d);
+        shape[d] = type->shape[d] != IR_DYNAMIC ? type->shape[d] : size ? size : tokens;
+    }
     return type->kind == IR_TYPE_TENSOR ? ir_type_tensor(s->m, type->rank, shape, type->elem)
                                         : ir_type_memref(s->m, type->rank, shape, type->elem);
 }
@@ -459,8 +466,19 @@ static bool fill_input(Validator *v, Snapshot *s, const Call *call, const CallAr
         return fill_init(v, s, spec->param, value);
     if (spec->param && fill_param(v, spec->param, value)) return true;
     if (arg->type->rank != 4 && arg->cache) return false;
+    if (arg->type->rank == 0) { // a number, for bind-ports
+        store(value->data, arg->type->elem,
+              scalar_bits(v, arg->type->elem, h, spec->bound, tokens));
+        return true;
+    }
     fill_tensor(value, h, spec->bound, cache_order(s, arg->cache));
     return true;
+}
+
+static void fill_count(const Validator *v, const CallArg *arg, CallValue *value) {
+    for (uint32_t i = 0; i < v->sizes.num; i++)
+        if (str_equal(v->sizes.names[i], arg->count)) value->bits = (uint64_t)v->sizes.of[i];
+    if (value->data) memcpy(value->data, &value->bits, sizeof value->bits);
 }
 
 bool validate_inputs(Validator *v, Snapshot *s, const Call *call, int64_t tokens, CallValue *values,
@@ -474,15 +492,16 @@ bool validate_inputs(Validator *v, Snapshot *s, const Call *call, int64_t tokens
             *out_fault = "an argument of a type that cannot be filled";
             return false;
         }
-        type = sized_type(s, type, tokens);
+        type = sized_type(v, s, &call->args[i], tokens);
         uint64_t n = (uint64_t)ir_type_num_elems(type), one = ir_type_bytes(type->elem);
         if (!size_mul(n, one, &one) || !size_add(bytes, one, &bytes) || bytes > max) return false;
     }
     for (uint32_t i = 0; i < call->num_args; i++) {
         const CallArg *arg = &call->args[i];
         bool is_shaped = ir_type_is_shaped(arg->type);
-        validate_value_init(&values[i], is_shaped ? sized_type(s, arg->type, tokens) : arg->type);
+        validate_value_init(&values[i], is_shaped ? sized_type(v, s, arg, tokens) : arg->type);
         switch (arg->role) {
+        case ARG_COUNT: fill_count(v, arg, &values[i]); break;
         case ARG_VALID: values[i].bits = (uint64_t)tokens; break;
         case ARG_RESULT:
         case ARG_ARENA: memset(values[i].data, 0xa5, values[i].len_bytes); break;

@@ -3,6 +3,7 @@
 #define INGOT_PASSES_VALIDATE_INTERNAL_H
 
 #include "ir/interp.h"
+#include "passes/sizes.h"
 #include "passes/validate.h"
 
 enum { VALIDATE_MAX_CASES = 16, VALIDATE_MAX_RANK = 8 };
@@ -11,6 +12,7 @@ enum { VALIDATE_MAX_CASES = 16, VALIDATE_MAX_RANK = 8 };
 typedef enum ArgRole {
     ARG_INPUT,  // tensor, memref or scalar with a key
     ARG_VALID,  // the number of valid tokens
+    ARG_COUNT,  // the valid elements of a dimension whose size has a name
     ARG_RESULT, // a buffer for result `result`
     ARG_ARENA,
     ARG_TILE_BEGIN,
@@ -20,22 +22,27 @@ typedef enum ArgRole {
 typedef struct CallArg {
     ArgRole role;
     const IrType *type;
-    const char *key;   // of inputs: equal before and after a pass for what is the same value
-    int32_t result;    // of ARG_RESULT, and of an input updated in place; else -1
-    char cache;        // 'k', 'v': a KV cache, else 0
-    const char *param; // of parameters, planes and inits: text that says which; else NULL
-    uint32_t number;   // in the signature
+    const char *key;    // of inputs: equal before and after a pass for what is the same value
+    int32_t result;     // of ARG_RESULT, and of an input updated in place; else -1
+    char cache;         // 'k', 'v': a KV cache, else 0
+    const char *param;  // of parameters, planes and inits: text that says which; else NULL
+    uint32_t number;    // in the signature
+    const IrAttr *dims; // names of its dimensions; NULL: none
+    const char *count;  // of ARG_COUNT: the name
 } CallArg;
 
 typedef struct CallResult {
-    char cache;        // as above
-    uint32_t row_dims; // bits: dimensions that count tokens
+    char cache;         // as above
+    uint32_t row_dims;  // bits: dimensions that count tokens
+    const IrAttr *dims; // names of its dimensions; NULL: none
     const IrType *type;
 } CallResult;
 
 typedef struct Call {
     const IrOp *func;
     const char *name;
+    const char *entry; // what a version of an entry was made from; NULL: it is none
+    const IrOp *root;  // the public function whose calls lead to it
     CallArg *args;
     CallResult *results;
     uint32_t num_args, num_results;
@@ -83,6 +90,13 @@ typedef struct RunResults {
     uint32_t num_values;
 } RunResults;
 
+// The values of the named sizes in a run.
+typedef struct SizeCase {
+    const char *names[SIZES_MAX_NAMES];
+    int64_t of[SIZES_MAX_NAMES];
+    uint32_t num;
+} SizeCase;
+
 // A module with what is known of its calls.
 typedef struct Snapshot {
     IrModule *m;
@@ -107,6 +121,7 @@ struct Validator {
     int64_t buckets[32];
     uint32_t num_buckets;
     const char *activations; // of the recipe
+    SizeCase sizes;          // of the run at hand
     char *row_names[256];    // functions with sizes that count tokens, and which of each result
     uint32_t row_dims[256][8];
     uint32_t num_row_names;
@@ -124,6 +139,8 @@ const Call *snapshot_find(const Snapshot *s, const char *name);
 const char *validate_param_text(Arena *arena, const IrAttr *param, const IrAttr *plane);
 // The argument of the public function that argument number arg of func comes from, or its own.
 const IrValue *validate_origin(const IrModule *m, const IrOp *func, uint32_t arg);
+// The size of a dimension whose name dims gives; 0: it has none.
+int64_t validate_size_of(const Validator *v, const IrAttr *dims, uint32_t dim);
 // The function a bucket's clone was made from: "layer_s8" gives "layer".
 const char *validate_base_name(Validator *v, const char *name);
 

@@ -120,6 +120,8 @@ static void canonical(const Run *run, uint32_t number, const IrType *type, const
     }
     for (uint32_t d = 0; d < type->rank; d++) {
         if (result->row_dims >> d & 1) shape[d] = MIN(shape[d], run->tokens);
+        int64_t size = validate_size_of(run->v, result->dims, d);
+        if (size) shape[d] = MIN(shape[d], size);
         num *= shape[d];
     }
     uint32_t bytes = ir_type_bytes(type->elem);
@@ -135,6 +137,17 @@ static void canonical(const Run *run, uint32_t number, const IrType *type, const
     }
 }
 
+// A number, or a tensor of rank 0, which bind-ports makes of it.
+static bool take_number(const IrType *type, uint64_t bits, const void *data, CallValue *out) {
+    const IrType *elem = ir_type_elem(type);
+    uint32_t width = ir_type_is_scalar(elem) ? ir_type_bits(elem) : 64;
+    if (ir_type_is_shaped(type) && type->rank > 0) return false;
+    if (ir_type_is_shaped(type)) memcpy(&bits, data, ir_type_bytes(elem));
+    *out =
+        (CallValue){.type = elem, .bits = width < 64 ? bits & ((UINT64_C(1) << width) - 1) : bits};
+    return true;
+}
+
 static void collect(Run *run) {
     const Call *call = run->call;
     RunResults *out = run->out;
@@ -143,15 +156,14 @@ static void collect(Run *run) {
     for (uint32_t r = 0; r < call->num_results; r++) {
         if (r < run->num_returned) {
             const IrInterpValue *value = &run->results[r];
-            if (ir_type_is_shaped(value->type))
+            if (!take_number(value->type, value->bits, value->data, &out->values[r]))
                 canonical(run, r, value->type, value->data, &out->values[r]);
-            else
-                out->values[r] = (CallValue){.type = value->type, .bits = value->bits};
             continue;
         }
         for (uint32_t i = 0; i < call->num_args; i++)
             if (call->args[i].result == (int32_t)r && call->args[i].role != ARG_ARENA &&
-                !out->values[r].type)
+                !out->values[r].type &&
+                !take_number(run->values[i].type, 0, run->values[i].data, &out->values[r]))
                 canonical(run, r, run->values[i].type, run->values[i].data, &out->values[r]);
     }
 }
