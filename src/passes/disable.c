@@ -37,7 +37,8 @@ static Status refuse_missing(const PassId *ids, size_t num, uint64_t disabled, u
         Status status = diag_error(sink, DIAG_P0062, (DiagSpan){0},
                                    "without pass %s %s is impossible: it needs the module to be %s",
                                    off->name, reader, pass_fact_name(fact));
-        diag_evidence(sink, "%s: %s", off->name, off->doc);
+        diag_evidence(sink, "%s: %s; %s: %s", pass_fact_name(fact), pass_fact_meaning(fact),
+                      off->name, off->doc);
         return status;
     }
     return STATUS_OK;

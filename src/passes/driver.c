@@ -20,6 +20,12 @@ static const char *const fact_names[NUM_PASS_FACTS] = {
 #undef FACT
 };
 
+static const char *const fact_meanings[NUM_PASS_FACTS] = {
+#define FACT(id, name, meaning) meaning,
+#include "passes/facts.def"
+#undef FACT
+};
+
 static const char *const compare_names[NUM_PASS_COMPARES] = {
 #define COMPARE(id, name, meaning) name,
 #include "passes/compare.def"
@@ -31,6 +37,10 @@ const PassInfo *pass_info(PassId id) {
 }
 const char *pass_fact_name(PassFact fact) {
     return fact_names[fact];
+}
+
+const char *pass_fact_meaning(PassFact fact) {
+    return fact_meanings[fact];
 }
 
 const char *pass_compare_name(PassCompare compare) {

@@ -45,6 +45,7 @@ typedef struct PassInfo {
 const PassInfo *pass_info(PassId id);
 bool pass_find(const char *name, PassId *out_id);
 const char *pass_fact_name(PassFact fact);
+const char *pass_fact_meaning(PassFact fact);
 const char *pass_compare_name(PassCompare compare);
 
 // The most operations a pass may make of a module's functions: what is counted before it is made,
