@@ -7,6 +7,7 @@
 
 #include "cli/explain_view.h"
 #include "cli/inspect.h"
+#include "cli/recipe_schema.h"
 #include "cli/target_list.h"
 #include "runtime/artifact.h"
 
@@ -109,7 +110,21 @@ static Status unknown_word(Cli *cli, const char *given, const char *word) {
     return status;
 }
 
+// Keys are known to the compiler alone.
+static Status explain_schema(Cli *cli) {
+    TRY(check_positional(cli, 0, 0, "nothing beside --schema"));
+#ifdef INGOT_HAS_COMPILER
+    StrBuf text = {0};
+    recipe_schema_put(&text);
+    put_document(&text);
+    return STATUS_OK;
+#else
+    return hand_over(cli, &cli->sink);
+#endif
+}
+
 Status verb_EXPLAIN(Cli *cli) {
+    if (args_has(&cli->args, OPT_SCHEMA)) return explain_schema(cli);
     TRY(check_positional(cli, 0, 1, "a code, a key, a target or a file"));
     if (cli->args.num_positional == 0) {
         explain_all(cli);
