@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`ingot explain --schema`: what other programs are told of recipes agrees with what the reader takes."""
+"""Schemas that are published: what other programs are told of recipes agrees with what the reader takes, and
+`inspect --json` with what it says."""
 import copy
 import glob
 import json
@@ -9,6 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from support import ROOT, TINY_RECIPE, Skip, expect, expect_exit, main, run, run_well, scratch, with_numpy
+from tiny_model import make_model
 
 jsonschema, yaml = with_numpy("jsonschema", "yaml")
 MODEL = """
@@ -115,6 +117,33 @@ def check_what_it_refuses_the_reader_refuses():
                 json.dump(recipe, out)
             expect_exit(run("verify", path), 3)
     return f"{len(FAULTS)} faults"
+
+
+def check_inspect_is_what_its_schema_says():
+    """Of an artifact of a language model, of a subgraph with sizes, and of a module; the manifest included."""
+    if not jsonschema or not yaml:
+        raise Skip("Python has no jsonschema or no yaml (Debian: python3-jsonschema, python3-yaml)")
+    with open(os.path.join(ROOT, "data", "schemas", "inspect-artifact.json"), encoding="utf-8") as source:
+        published = json.load(source)
+    jsonschema.Draft202012Validator.check_schema(published)
+    validator = jsonschema.Draft202012Validator(published)
+    with scratch() as folder:
+        model, artifact = os.path.join(folder, "m.gguf"), os.path.join(folder, "a.ingot")
+        make_model(model)
+        for name, text, options in (("m.yaml", TINY_RECIPE, ["--model", model]), ("s.yaml", SUBGRAPH, ["--cpu=x86-64-v3"])):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
+                out.write(text)
+            run_well("compile", os.path.join(folder, name), *options, "-o", artifact)
+            said = json.loads(run_well("inspect", artifact, "--json"))
+            expect(not faults_of(validator, said), faults_of(validator, said)[:3])
+        run_well("compile", os.path.join(ROOT, "tests", "chain", "modules", "mlp.mlir"), "--cpu=x86-64-v3", "-o", artifact)
+        said = json.loads(run_well("inspect", artifact, "--json"))
+        expect(not faults_of(validator, said), faults_of(validator, said)[:3])
+    for change in (lambda d: d.pop("memory"), lambda d: d.update(more=1), lambda d: d["manifest"].pop("recipe"),
+                   lambda d: d["manifest"]["recipe"].update(sha256="x"), lambda d: d["kernels"][0].update(code_bytes=-1)):
+        other = copy.deepcopy(said)
+        change(other)
+        expect(faults_of(validator, other), "the schema takes anything")
 
 
 if __name__ == "__main__":
