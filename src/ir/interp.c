@@ -153,7 +153,7 @@ static bool bind_view(Interp *in, const IrOp *func, uint32_t i, const IrInterpVa
         return interp_fault(in, func, "argument %u has a type that is dynamic or does not fit", i);
     }
     int64_t len;
-    memcpy(view->dims, given->shape, given->rank * sizeof *view->dims);
+    if (given->rank) memcpy(view->dims, given->shape, given->rank * sizeof *view->dims);
     if (!interp_shape_bytes(view->dims, type->rank, ir_type_bytes(type->elem), &len) ||
         arg->len_bytes != (uint64_t)len || (!arg->data && len)) {
         return interp_fault(in, func, "argument %u has %llu bytes, its type needs %lld", i,

@@ -306,7 +306,7 @@ static bool arguments_match(const Call *a, const Call *b) {
 static bool same_type(const IrType *x, const IrType *y) {
     if (x->kind != y->kind || x->rank != y->rank) return false;
     if (!ir_type_is_shaped(x)) return ir_type_bits(x) == ir_type_bits(y);
-    return memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) == 0 &&
+    return (x->rank == 0 || memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) == 0) &&
            same_type(x->elem, y->elem);
 }
 
