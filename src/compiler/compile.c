@@ -338,10 +338,12 @@ static Status compile_level(Compilation *c, uint32_t i) {
     Pipeline one = c->pipeline;
     one.m = m;
     one.level_name = c->num_levels > 1 ? cpu_level_info(c->levels[i])->name : NULL;
+    // A resumed dump of this stage has the machine of its level, an earlier one that of the least.
+    bool has_machine = ir_op_attr(m->op, "ingot.target") && ir_op_attr(m->op, "ingot.machine");
     ir_op_set_attr(m, m->op, "ingot.target", ir_attr_string(m, cpu_level_info(c->levels[i])->name));
     Target target = {0};
     Status status = STATUS_OK;
-    if (ir_op_attr(m->op, "ingot.machine") && c->num_levels == 1) {
+    if (has_machine) {
         status = pass_machine_read(m, c->levels[i], c->sink, &target);
     } else {
         status = level_target(c, i, &target);
