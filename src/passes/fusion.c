@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "passes/contraction.h"
+#include "passes/entry.h"
 
 static const char *const pattern_names[NUM_FUSION_PATTERNS] = {
 #define FUSION_PATTERN(id, name, meaning) name,
@@ -248,6 +249,12 @@ static bool is_whole_softmax(IrModule *m, const IrOp *op) {
         if (maker && exponent_of(m, maker)) return true;
     }
     return false;
+}
+
+bool fusion_keeps_scores(const IrModule *m, const IrOp *func) {
+    FusionRule rule = fusion_rule(m, FUSION_ATTN_SOFTMAX);
+    return ir_op_attr(func, "ingot.composite") && !module_is_text(m) &&
+           (rule.flash == FUSION_FLASH_NO || rule.mode == FUSION_FORBID);
 }
 
 const IrOp *fusion_scores_of(const IrOp *softmax) {

@@ -56,6 +56,8 @@ FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *c
 bool fusion_forbids(IrModule *m, const IrOp *producer, const IrOp *consumer);
 // Does a rule part these, products of one input?
 bool fusion_parts(IrModule *m, const IrOp *op, const IrOp *other);
+// Is func the attention of a language model, whose scores are to be stored?
+bool fusion_keeps_scores(const IrModule *m, const IrOp *func);
 // The product, in one function with it, whose results a softmax is over; NULL: none.
 const IrOp *fusion_scores_of(const IrOp *softmax);
 bool fusion_is_view(const IrOp *op); // a reshape, slice or cast

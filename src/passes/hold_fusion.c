@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "passes/entry.h"
 #include "passes/fusion.h"
 #include "passes/pass.h"
 
@@ -166,6 +167,11 @@ static Status hold_scores(IrModule *m, const FusionEdges *edges, const FusionEdg
     return status;
 }
 
+// Is it the form of attention that stores its scores which is asked for?
+static bool may_be_stored(const IrModule *m, FusionPattern pattern, const FusionRule *rule) {
+    return pattern == FUSION_ATTN_SOFTMAX && rule->flash == FUSION_FLASH_NO && !module_is_text(m);
+}
+
 static Status hold_rule(IrModule *m, const FusionEdges *edges, FusionPattern pattern,
                         DiagSink *sink) {
     FusionRule rule = fusion_rule(m, pattern);
@@ -192,6 +198,7 @@ static Status hold_rule(IrModule *m, const FusionEdges *edges, FusionPattern pat
             TRY(hold_atomic(m, e, &rule, sink));
             continue;
         }
+        if (may_be_stored(m, pattern, &rule)) continue;
         FusionReason reason = fusion_edge_reason(e);
         Status status =
             refuse(m, &rule, pattern,

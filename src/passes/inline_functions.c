@@ -12,6 +12,7 @@
 
 #include "passes/build.h"
 #include "passes/dce.h"
+#include "passes/inline.h"
 #include "passes/mutate.h"
 #include "passes/pass.h"
 
@@ -140,7 +141,7 @@ static const IrLoc *caller_loc(const IrOp *call) {
     return depth < MAX_CALL_SITES ? call->loc : call->loc->children[0];
 }
 
-static void inline_call(IrModule *m, IrOp *call, const IrOp *callee) {
+void inline_call(IrModule *m, IrOp *call, const IrOp *callee) {
     IrValueMap map;
     ir_value_map_init(&map);
     IrBlock *body = ir_func_body(callee);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "passes/entry.h"
+#include "passes/fusion.h"
 #include "passes/pass.h"
 
 enum { MAX_LOOPS = 12, MAX_RANK = 16, LONG_SUM = 16 };
@@ -153,6 +154,7 @@ static void order_block(IrModule *m, IrBlock *block) {
 Status pass_order_loops(IrModule *m, DiagSink *sink) {
     (void)sink; // cannot fail
     FOR_EACH_OP(func, ir_module_body(m))
-    if (entry_takes_tensors(m, func)) order_block(m, ir_func_body(func));
+    if (entry_takes_tensors(m, func) || fusion_keeps_scores(m, func))
+        order_block(m, ir_func_body(func));
     return STATUS_OK;
 }

@@ -19,6 +19,7 @@
 #include "passes/dce.h"
 #include "passes/entry.h"
 #include "passes/fusion.h"
+#include "passes/inline.h"
 #include "passes/mutate.h"
 #include "passes/outline.h"
 #include "passes/pass.h"
@@ -472,10 +473,36 @@ static void mark_plain_in_place(IrModule *m, IrOp *func) {
     }
 }
 
+// Says of an attention in plain form what it stores: the largest tensor there is.
+static void note_plain(IrModule *m, const IrOp *func) {
+    FusionRule rule = fusion_rule(m, FUSION_ATTN_SOFTMAX);
+    bool is_forbidden = rule.mode == FUSION_FORBID;
+    int64_t bytes = 0;
+    FOR_EACH_OP(op, ir_func_body(func))
+    for (uint32_t i = 0; i < op->num_results; i++) {
+        const IrType *type = op->results[i].type;
+        if (ir_type_is_shaped(type) && ir_type_is_static(type))
+            bytes = MAX(bytes, ir_type_num_elems(type) * ir_type_bytes(type->elem));
+    }
+    const char *why =
+        arena_printf(&m->arena, "rule %s at %s", fusion_pattern_name(FUSION_ATTN_SOFTMAX), rule.at);
+    FusionNote note = {.pattern = FUSION_ATTN_SOFTMAX,
+                       .is_applied = !is_forbidden,
+                       .where = ir_symbol_name(func),
+                       .what = "whole rows of scores"};
+    if (is_forbidden) note.reason = fusion_reason_name(REASON_USER);
+    note.detail = is_forbidden ? why
+                               : arena_printf(&m->arena, "%lld bytes of scores are stored: %s",
+                                              (long long)bytes, why);
+    fusion_note_add(m, &note);
+}
+
 static Status outline_function(Outline *o, IrOp *func) {
     IrBlock *body = ir_func_body(func);
     o->func = func;
     o->n = NULL;
+    // Of rows of scores none of the sizes counts tokens: as in a module of IR text.
+    o->is_text = module_is_text(o->m) || fusion_keeps_scores(o->m, func);
     o->num_groups = 0;
     for (uint32_t i = 0; i < body->num_args; i++)
         if (body->args[i]->type->kind == IR_TYPE_INDEX) o->n = body->args[i];
@@ -494,7 +521,7 @@ static Status outline_function(Outline *o, IrOp *func) {
 
 // Op indices are the module's, so that one table serves all functions.
 static Status outline_functions(IrModule *m, IrOp *const *funcs, uint32_t num, DiagSink *sink) {
-    Outline o = {.m = m, .sink = sink, .is_text = module_is_text(m), .num_op_slots = m->num_ops};
+    Outline o = {.m = m, .sink = sink, .num_op_slots = m->num_ops};
     o.group_of = base_alloc((size_t)m->num_ops + 1, sizeof *o.group_of);
     o.seen = base_alloc((size_t)m->num_ops + 1, sizeof *o.seen);
     for (uint32_t i = 0; i < m->num_ops; i++) o.group_of[i] = -1;
@@ -507,20 +534,40 @@ static Status outline_functions(IrModule *m, IrOp *const *funcs, uint32_t num, D
     return status;
 }
 
+// The kernels of an attention in plain form are called by the layers themselves.
+static void inline_everywhere(IrModule *m, IrOp *func) {
+    FOR_EACH_OP(caller, ir_module_body(m)) {
+        if (!is_func(caller)) continue;
+        FOR_EACH_OP_SAFE(call, ir_func_body(caller))
+        if (ir_is_call_of(call, func)) inline_call(m, call, func);
+    }
+    ir_op_set_attr(m, func, "ingot.composite", NULL);
+}
+
 Status pass_outline_kernels(IrModule *m, DiagSink *sink) {
     uint32_t num_plain = 0, num_funcs = 0;
     FOR_EACH_OP(func, ir_module_body(m)) num_funcs++;
     IrOp **plain = ARENA_ARRAY(&m->arena, IrOp *, num_funcs);
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!is_func(func) || ir_op_attr(func, "ingot.kernel")) continue;
-        if (ir_op_attr(func, "ingot.composite") && !module_is_text(m)) {
+        if (ir_op_attr(func, "ingot.composite") && !module_is_text(m) &&
+            !fusion_keeps_scores(m, func)) {
             order_arguments(m, func);
             make_attention_kernel(m, func);
         } else {
+            if (fusion_keeps_scores(m, func)) note_plain(m, func);
             plain[num_plain++] = func;
         }
     }
     TRY(outline_functions(m, plain, num_plain, sink));
+    uint32_t num_left = 0;
+    for (uint32_t i = 0; i < num_plain; i++) {
+        if (fusion_keeps_scores(m, plain[i]))
+            inline_everywhere(m, plain[i]);
+        else
+            plain[num_left++] = plain[i];
+    }
+    num_plain = num_left;
     dce_module(m);
     if (module_is_text(m)) return STATUS_OK; // results have buffers of their own
     ir_funcs_edit_begin(m);

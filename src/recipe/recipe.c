@@ -281,17 +281,17 @@ static void derive_mode(Reader *r, RecipeRule *rule) {
                               "use_flash_attention belongs to the rule attn_softmax"));
 }
 
-// Attention of a language model is one kernel with an online softmax; that of a module keeps its
-// rows of scores.
+// Whole rows of scores are stored in a language model, as its context has no bound that a kernel
+// could keep.
 static void check_attention(Reader *r) {
-    bool is_subgraph = recipe_is_subgraph(r->recipe);
-    for (uint32_t i = 0; i < r->recipe->num_rules; i++) {
+    for (uint32_t i = 0; i < r->recipe->num_rules && !recipe_is_subgraph(r->recipe); i++) {
         const RecipeRule *rule = &r->recipe->rules[i];
-        if (!str_equal(rule->pattern, "attn_softmax")) continue;
-        if (!is_subgraph && (str_equal(rule->mode, "forbid") || !rule->is_flash))
-            note_error(diag_error(r->sink, DIAG_R0012, rule->span,
-                                  "attention is one kernel with an online softmax; there is "
-                                  "no other"));
+        if (!str_equal(rule->pattern, "attn_softmax") || rule->is_flash || !rule->is_atomic)
+            continue;
+        note_error(diag_error(r->sink, DIAG_R0012, rule->span,
+                              "attention without an online softmax stores its scores: it cannot be "
+                              "atomic"));
+        diag_write(r->sink, "mode: require");
     }
 }
 

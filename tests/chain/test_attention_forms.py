@@ -3,9 +3,9 @@
 that keeps no more than a block. The rule attn_softmax asks for one of them or leaves the choice to the cost; whatever
 the form, the answer is the interpreter's for the ops as they are written, rows that see nothing included. What has no
 such form is refused with what is in the way."""
+import json
 import os
 import shutil
-import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -14,6 +14,7 @@ sys.path.insert(0, HERE)
 from pattern_modules import SUM_OF_PRODUCTS, Case, Module, attention, causal, masked, scaled
 from support import expect, expect_exit, main, run, run_well, scratch
 from test_module_text import accept_dumps
+from tiny_compile import compile_model, divergence
 
 INFINITY = float("inf")
 FIRST_CACHE = 32 << 10  # bytes, of the least machine of the hardware table
@@ -223,10 +224,44 @@ def check_every_pass():
             run_well("compile", case.recipe, "-o", case.artifact, "--cpu=x86-64-v3", "--verify-each",
                      "--dump-ir-after=all", f"--dump-dir={dumps}")
             accept_dumps(dumps)
-            again = subprocess.run(["grep", "-c", "ingot.attention", os.path.join(dumps, "11-raise-patterns.mlir")],
-                                   capture_output=True, check=False)
-            expect(again.stdout.strip() == b"1", again.stdout)
+            (dump,) = [name for name in os.listdir(dumps) if name.endswith("raise-patterns.mlir")]
+            with open(os.path.join(dumps, dump), encoding="utf-8") as file:
+                expect(file.read().count("ingot.attention") == 1, dump)
     return "mlir-opt-22" if shutil.which("mlir-opt-22") else "without mlir-opt-22"
+
+
+# ---------------------------------------------------------------- language models
+
+RULES = {"default": "", "required": "require, use_flash_attention: false", "forbidden": "forbid",
+         "allowed": "allow, use_flash_attention: false", "flash": "require, use_flash_attention: true"}
+
+
+def check_language_model():
+    """Whole rows of scores, where they are asked for: the same answers, the scores of all heads, tokens and positions
+    in the arena; by default, and with the rule that asks for it, an online softmax and the same code to the byte."""
+    scores = 2 * 2 * 8 * 64 * 4  # heads, queries of each, tokens of a call, context
+    with scratch() as folder:
+        kernels, arena = {}, {}
+        for name, rule in RULES.items():
+            rules = f"fusion_rules: [{{pattern: attn_softmax, mode: {rule}}}]\n" if rule else ""
+            reference, artifact = compile_model(folder, "f32", "f32", rules, options=("--cpu=x86-64-v3",), weights="Q8_0",
+                                                layers=1, heads=4, kv_heads=2)
+            record = json.loads(run_well("explain", artifact, "--json"))
+            plan = json.loads(run_well("inspect", artifact, "--json"))
+            kernels[name] = [k["name"] for k in record["kernels"]]
+            (arena[name],) = [p["bytes"] for p in plan["memory"]["parts"] if p["name"] == "arena"]
+            worst = divergence(folder, reference, artifact, prompts={"one": [7, 100, 101, 3, 258, 90, 91, 92, 93, 94]})
+            expect(worst < 1e-9, f"{name}: KL {worst}")
+            places = [p for r in record["rules"] if r["pattern"] == "attn_softmax" for p in r["places"]]
+            if name in ("required", "allowed"):
+                expect(any(p["applied"] and f"{scores} bytes of scores" in p["detail"] for p in places), places)
+            if name == "forbidden":
+                expect(places and not any(p["applied"] for p in places), places)
+        expect(kernels["default"] == kernels["flash"] and arena["default"] == arena["flash"], (kernels, arena))
+        for name in ("required", "allowed", "forbidden"):
+            expect(len(kernels[name]) > len(kernels["default"]) and not any("attention" in k for k in kernels[name]),
+                   kernels[name])
+            expect(arena[name] >= arena["default"] + scores / 2, arena)
 
 
 if __name__ == "__main__":

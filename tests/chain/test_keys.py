@@ -107,7 +107,7 @@ ROWS = {
     "fusion_rules[].enabled": ("plan", ruled(pattern="qkv_proj"), True, False, "kernels"),
     "fusion_rules[].mode": ("plan", ruled(pattern="qkv_proj"), "allow", "forbid", "kernels"),
     "fusion_rules[].atomic": ("diagnostic", ruled(pattern="conv_relu_bn"), False, True, ("P0061", 1)),
-    "fusion_rules[].use_flash_attention": ("diagnostic", ruled(pattern="attn_softmax"), True, False, ("R0012", 3)),
+    "fusion_rules[].use_flash_attention": ("plan", ruled(pattern="attn_softmax"), True, False, "kernels"),
 }
 
 
