@@ -84,7 +84,8 @@ typedef struct IngotModelInfo {
     uint32_t vocab_size;
     uint32_t context_tokens; // a sequence can have
     uint32_t page_tokens;    // per page of the KV cache
-    uint32_t chunk_tokens;   // the most that one pass over the weights takes
+    uint32_t chunk_tokens;   // the most of one sequence that one pass over the weights takes
+    uint32_t max_sequences;  // the most that one pass takes a token each of; 1: no batches
     bool has_tokenizer, has_chat_template;
     uint64_t memory_bytes; // resident, planned; the sum of the parts
 } IngotModelInfo;
@@ -123,6 +124,11 @@ INGOT_API IngotStatus ingot_prefill_each(IngotSession *session, const int32_t *i
                                          IngotLogitsFn each, void *context, IngotError **out_error);
 // ingot_prefill for one token.
 INGOT_API IngotStatus ingot_decode(IngotSession *session, int32_t id, IngotError **out_error);
+// ids[i] for sessions[i], all different and of one model, in one pass over the weights: each gets
+// to the bit the logits that ingot_decode would give it. At most max_sequences of the model (X0022);
+// else refused like ingot_prefill. num 0: nothing happens.
+INGOT_API IngotStatus ingot_decode_batch(IngotSession *const *sessions, const int32_t *ids,
+                                         size_t num, IngotError **out_error);
 
 // float[vocab_size] after the last token: natural, not normalised. Valid until the next prefill or
 // decode on any session of the model. NULL before the first.

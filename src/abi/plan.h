@@ -13,12 +13,13 @@
 
 #define ARTIFACT_MAGIC "INGOT\r\n\x1a"
 enum {
-    ARTIFACT_VERSION = 3,
+    ARTIFACT_VERSION = 4,
     ARTIFACT_PAGE_BYTES = 4096,         // alignment of code
     ARTIFACT_HUGE_PAGE_BYTES = 2 << 20, // unit the weight image is rounded up to in memory
     ARTIFACT_MAX_SECTIONS = 32,         // slots of the section table, which follows the header
     PLAN_BUFFER_ALIGN_BYTES = 64,
     PLAN_MAX_THREADS = 256,
+    PLAN_MAX_SEQUENCES = 256, // of a batch
     PLAN_MAX_NAME_BYTES = 4096, // longest string, its NUL not counted
     PLAN_MAX_RANK = 16,         // of a port
 };
@@ -62,20 +63,22 @@ typedef struct PlanHeader {
     uint32_t max_threads;        // workers the plan has scratch for
     uint32_t vocab_size;         // 0: no language model, every entry is called with tensors
     uint32_t context_len_tokens; // = page_len_tokens * max_pages
-    uint32_t page_len_tokens, max_pages;
-    uint32_t model_name; // string offset
+    uint32_t page_len_tokens, max_pages; // max_pages: of a sequence
+    uint32_t num_pages;                  // of all sequences together
+    uint32_t max_sequences;              // that one call takes a token each of; 1 without batches
+    uint32_t model_name;                 // string offset
     uint32_t reserved;
     uint64_t weights_bytes; // bytes of SECTION_WEIGHTS
     uint64_t arena_bytes;   // one arena, shared by all entries
-    uint64_t kv_bytes;      // all layers, all pages
+    uint64_t kv_bytes;      // all layers, num_pages pages
     uint64_t scratch_bytes; // per worker
     uint64_t ports_bytes;   // arguments and results of the entry that has most of them
-    uint64_t io_bytes;      // token ids, page table, logits, ports
+    uint64_t io_bytes;      // token ids, positions, page tables, logits, ports
     uint64_t runtime_bytes; // executor, sampler, tokenizer state
     PlanTable levels;       // PlanLevel: one per SECTION_CODE
     PlanTable kernels;      // PlanKernel
     PlanTable kernel_code;  // PlanKernelCode[levels.count * kernels.count], level-major
-    PlanTable entries;      // PlanEntry, smallest bucket first
+    PlanTable entries;      // PlanEntry: of one sequence, smallest bucket first, then of batches
     PlanTable steps;        // PlanStep
     PlanTable buffers;      // PlanBuffer
     PlanTable scalars;      // PlanScalar
@@ -103,10 +106,11 @@ typedef struct PlanKernelCode {
 
 // One compiled entry point. Of a language model: processes `num_valid` tokens, 1 <= num_valid <=
 // bucket_tokens, at positions start..start+num_valid-1, and leaves the logits of the last one in
-// the logits buffer. Else (bucket_tokens 0): computes its result ports from its argument ports;
+// the logits buffer. Of batches: one token of each of `num_valid` sequences, at positions of their
+// own, and leaves their logits in as many rows. Else (bucket_tokens 0): computes its result ports from its argument ports;
 // several entries of one name are its versions for different sizes.
 typedef struct PlanEntry {
-    uint32_t bucket_tokens;
+    uint32_t bucket_tokens; // is_batch: sequences
     uint32_t first_step, num_steps;
     uint32_t name; // string offset
     // The last num_head_steps steps serve the logits only and are left out where a prompt goes on
@@ -116,7 +120,7 @@ typedef struct PlanEntry {
     // tokens up to that row: they write nothing that they read from the steps before them.
     uint32_t repeats_head;
     uint32_t first_port, num_ports; // arguments, then results
-    uint32_t reserved;
+    uint32_t is_batch;
 } PlanEntry;
 
 typedef enum PlanPortKind {
@@ -168,8 +172,9 @@ typedef enum PlanSpace {
     SPACE_KV,
     SPACE_SCRATCH, // offset in the worker's own scratch
     SPACE_TOKENS,  // i32 token ids of this call, bucket_tokens of the largest entry
-    SPACE_PAGES,   // i32 page table of the sequence, max_pages; any order, 0 where not yet assigned
-    SPACE_LOGITS,  // f32, vocab_size
+    SPACE_STARTS,  // i32 positions of a batch's tokens, max_sequences; 0 from num_valid on
+    SPACE_PAGES,   // i32 page table of each sequence, max_pages; any order, 0 where not yet assigned
+    SPACE_LOGITS,  // f32, vocab_size for each sequence
     SPACE_PORTS,   // arguments and results of the entry at hand
     NUM_PLAN_SPACES
 } PlanSpace;
@@ -182,7 +187,7 @@ typedef struct PlanBuffer {
 
 typedef enum PlanScalarKind {
     SCALAR_CONST,
-    SCALAR_NUM_VALID, // tokens of this call
+    SCALAR_NUM_VALID, // tokens, or sequences, of this call
     SCALAR_START,     // position of the first of them
 } PlanScalarKind;
 

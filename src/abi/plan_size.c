@@ -21,6 +21,7 @@ uint64_t plan_space_bytes(const PlanHeader *plan, PlanSpace space) {
     case SPACE_SCRATCH:
         return plan_resident_bytes(plan_scratch_stride_bytes(plan) * plan->max_threads);
     case SPACE_TOKENS: return plan_resident_bytes(plan->io_bytes);
+    case SPACE_STARTS:
     case SPACE_PAGES:
     case SPACE_LOGITS:
     case SPACE_PORTS: return 0;
@@ -31,12 +32,15 @@ uint64_t plan_space_bytes(const PlanHeader *plan, PlanSpace space) {
 
 PlanIoLayout plan_io_layout(const PlanHeader *plan, uint32_t largest_bucket) {
     const uint64_t align = PLAN_BUFFER_ALIGN_BYTES;
+    uint64_t num = plan->max_sequences;
     PlanIoLayout io = {0};
-    io.tokens_bytes = (uint64_t)largest_bucket * sizeof(int32_t);
-    io.pages_offset = align_up(io.tokens_offset + io.tokens_bytes, align);
-    io.pages_bytes = (uint64_t)plan->max_pages * sizeof(int32_t);
+    io.tokens_bytes = MAX(largest_bucket, num) * sizeof(int32_t);
+    io.starts_offset = align_up(io.tokens_offset + io.tokens_bytes, align);
+    io.starts_bytes = num > 1 ? num * sizeof(int32_t) : 0;
+    io.pages_offset = align_up(io.starts_offset + io.starts_bytes, align);
+    io.pages_bytes = num * plan->max_pages * sizeof(int32_t);
     io.logits_offset = align_up(io.pages_offset + io.pages_bytes, align);
-    io.logits_bytes = (uint64_t)plan->vocab_size * sizeof(float);
+    io.logits_bytes = num * plan->vocab_size * sizeof(float);
     io.ports_offset = align_up(io.logits_offset + io.logits_bytes, align);
     io.ports_bytes = plan->ports_bytes;
     io.io_bytes = align_up(io.ports_offset + io.ports_bytes, align);
@@ -52,8 +56,10 @@ uint64_t plan_executor_bytes(const PlanHeader *plan) {
 }
 
 uint64_t plan_runtime_bytes(const PlanHeader *plan) {
-    return plan_executor_bytes(plan) + (uint64_t)plan->vocab_size * PLAN_SAMPLER_TOKEN_BYTES +
-           2 * (uint64_t)plan->max_pages * sizeof(int32_t) + PLAN_RUNTIME_FIXED_BYTES;
+    uint64_t num = plan->max_sequences;
+    uint64_t page_numbers = num * plan->max_pages + plan->num_pages;
+    return plan_executor_bytes(plan) + num * plan->vocab_size * PLAN_SAMPLER_TOKEN_BYTES +
+           page_numbers * sizeof(int32_t) + PLAN_RUNTIME_FIXED_BYTES;
 }
 
 int64_t plan_size_least(const PlanSize *size, int64_t bucket) {

@@ -21,16 +21,17 @@ enum {
 // Resident bytes of a mapping that holds `bytes`: a multiple of the page size it gets.
 uint64_t plan_resident_bytes(uint64_t bytes);
 // Resident bytes of one space; SPACE_SCRATCH: of all max_threads workers together. SPACE_TOKENS,
-// SPACE_PAGES, SPACE_LOGITS and SPACE_PORTS share one mapping of io_bytes, counted at the first.
+// SPACE_STARTS, SPACE_PAGES, SPACE_LOGITS and SPACE_PORTS share one mapping of io_bytes, counted at the first.
 uint64_t plan_space_bytes(const PlanHeader *plan, PlanSpace space);
 // Distance between two workers' scratch.
 uint64_t plan_scratch_stride_bytes(const PlanHeader *plan);
 
 // Places in the input/output mapping, each aligned to PLAN_BUFFER_ALIGN_BYTES.
 typedef struct PlanIoLayout {
-    uint64_t tokens_offset, tokens_bytes; // i32[largest_bucket]
-    uint64_t pages_offset, pages_bytes;   // i32[max_pages]
-    uint64_t logits_offset, logits_bytes; // f32[vocab_size]
+    uint64_t tokens_offset, tokens_bytes; // i32[largest_bucket], or of the largest batch
+    uint64_t starts_offset, starts_bytes; // i32[max_sequences]; none without batches
+    uint64_t pages_offset, pages_bytes;   // i32[max_sequences, max_pages]
+    uint64_t logits_offset, logits_bytes; // f32[max_sequences, vocab_size]
     uint64_t ports_offset, ports_bytes;
     uint64_t io_bytes; // what PlanHeader.io_bytes has to be
 } PlanIoLayout;
@@ -39,8 +40,8 @@ PlanIoLayout plan_io_layout(const PlanHeader *plan, uint32_t largest_bucket);
 // Bytes of the executor's bindings (a pointer per worker and buffer, scalars, steps), not rounded.
 // The counts of the header's tables buffers, scalars and steps must be set.
 uint64_t plan_executor_bytes(const PlanHeader *plan);
-// What PlanHeader.runtime_bytes is set to: the bindings, a sampler, a session's page table and the
-// list of free pages, and a fixed allowance for the small objects around them.
+// What PlanHeader.runtime_bytes is set to: the bindings, a sampler and a session's page table for
+// each sequence, the list of free pages, and a fixed allowance for the small objects around them.
 uint64_t plan_runtime_bytes(const PlanHeader *plan);
 
 // The smallest size of a call that a version for `bucket` serves.

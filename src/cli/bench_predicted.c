@@ -105,15 +105,9 @@ static void compare_all(Bench *b, const json_t *prediction) {
     snprintf(b->rows->target, sizeof b->rows->target, "%s", target ? target : "");
     for (uint64_t e = 0; e < b->artifact->plan->entries.count; e++) {
         const PlanEntry *entry = &b->artifact->entries[e];
-        bool is_of_tokens = b->model->session;
-        if (is_of_tokens && b->depth + entry->bucket_tokens > b->model->info.context_tokens)
-            continue;
-        for (size_t i = 0; i < json_array_size(entries); i++) {
-            const json_t *predicted = json_array_get(entries, i);
-            json_int_t tokens = json_integer_value(json_object_get(predicted, "bucket_tokens"));
-            if (is_of_tokens ? tokens == entry->bucket_tokens : i == e)
-                compare_bucket(b, entry, predicted);
-        }
+        if (b->model->session && !step_times_fits(b->model, entry, b->depth)) continue;
+        const json_t *predicted = json_array_get(entries, e); // listed in the plan's order
+        if (predicted) compare_bucket(b, entry, predicted);
     }
     b->rows->median_error = median_error(b->rows);
 }

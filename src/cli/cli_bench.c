@@ -8,7 +8,7 @@
 
 #include "cli/bench_predicted.h"
 #include "cli/bench_tensors.h"
-#include "cli/loaded_model.h"
+#include "cli/sequences.h"
 
 typedef struct BenchRun {
     uint64_t start_ns, prefill_ns, decode_ns;
@@ -16,6 +16,7 @@ typedef struct BenchRun {
 
 typedef struct BenchPlan {
     uint64_t prefill, decode, depth, num_runs;
+    uint32_t batch; // sequences that generate at once
 } BenchPlan;
 
 // Any tokens do; these are the same on every run.
@@ -41,11 +42,13 @@ static Status measure(Cli *cli, const char *path, const BenchPlan *plan, BenchRu
         ingot_session_reset(model.session);
     }
     if (plan->decode && status == STATUS_OK) {
-        status = model_prefill(cli, &model, ids, plan->depth);
+        Sequences sequences;
+        status = sequences_open(cli, &model, plan->batch, ids, plan->depth, &sequences);
         uint64_t begin = clock_ns();
         for (uint64_t i = 0; i < plan->decode && status == STATUS_OK; i++)
-            status = model_decode(cli, &model, ids[i]);
+            status = sequences_decode(cli, &sequences, ids[i]);
         out_run->decode_ns = clock_ns() - begin;
+        sequences_close(&sequences);
     }
     free(ids);
     model_close(&model);
@@ -104,6 +107,7 @@ static void put_json(const BenchPlan *plan, const BenchRun *runs, uint32_t threa
     json_put_uint(&json, "prefill_tokens", plan->prefill);
     json_put_uint(&json, "decode_tokens", plan->decode);
     json_put_uint(&json, "depth_tokens", plan->depth);
+    json_put_uint(&json, "batch_sequences", plan->batch);
     json_put_uint(&json, "threads", threads);
     json_put_real(&json, "load_average_before", load);
     if (plan->prefill)
@@ -111,7 +115,7 @@ static void put_json(const BenchPlan *plan, const BenchRun *runs, uint32_t threa
                        spread_of(runs, n, offsetof(BenchRun, prefill_ns), plan->prefill));
     if (plan->decode)
         put_speed_json(&json, "decode_tokens_per_s",
-                       spread_of(runs, n, offsetof(BenchRun, decode_ns), plan->decode));
+                       spread_of(runs, n, offsetof(BenchRun, decode_ns), plan->decode * plan->batch));
     json_put_uint(&json, "peak_rss_bytes", peak_rss_bytes());
     json_put_uint(&json, "start_ns",
                   (uint64_t)spread_of(runs, n, offsetof(BenchRun, start_ns), 0).median);
@@ -151,19 +155,24 @@ static void put_row(StrBuf *out, const char *what, uint64_t tokens, uint64_t dep
                   round(spread.min / unit) * unit, decimals, round(spread.max / unit) * unit);
 }
 
+static const char *decode_name(const BenchPlan *plan, char name[32]) {
+    snprintf(name, 32, plan->batch > 1 ? "decode %u x" : "decode", plan->batch);
+    return name;
+}
+
 static void put_markdown(const char *path, const BenchPlan *plan, const BenchRun *runs,
                          uint32_t threads, const PredictedRows *predicted) {
     StrBuf out = {0};
     size_t n = plan->num_runs;
-    char text[32];
+    char text[32], name[32];
     strbuf_printf(&out, "%s, %u threads, %zu runs after a warm-up\n\n", path, threads, n);
     strbuf_puts(&out, "| test | depth | tokens/s, median | range |\n|---|---:|---:|---:|\n");
     if (plan->prefill)
         put_row(&out, "prefill", plan->prefill, plan->depth,
                 spread_of(runs, n, offsetof(BenchRun, prefill_ns), plan->prefill));
     if (plan->decode)
-        put_row(&out, "decode", plan->decode, plan->depth,
-                spread_of(runs, n, offsetof(BenchRun, decode_ns), plan->decode));
+        put_row(&out, decode_name(plan, name), plan->decode, plan->depth,
+                spread_of(runs, n, offsetof(BenchRun, decode_ns), plan->decode * plan->batch));
     Spread start = spread_of(runs, n, offsetof(BenchRun, start_ns), 0);
     strbuf_printf(&out, "\nstart %.0f ms (from open to ready), peak memory %s bytes\n",
                   start.median * 1e-6, grouped(peak_rss_bytes(), text));
@@ -191,6 +200,7 @@ Status verb_BENCH(Cli *cli) {
         .decode = args_count(&cli->args, OPT_DECODE, 64),
         .depth = args_count(&cli->args, OPT_DEPTH, 0),
         .num_runs = args_count(&cli->args, OPT_RUNS, 5),
+        .batch = (uint32_t)args_count(&cli->args, OPT_BATCH, 1),
     };
     if (!plan.prefill && !plan.decode)
         return usage_error(&cli->sink, DIAG_U0005,

@@ -77,7 +77,9 @@ static MemoryTable memory_of(const CompileReport *report) {
     MemoryTable table = {.total_bytes = report->total_bytes,
                          .kv_bytes = report->kv_bytes,
                          .page_len_tokens = report->page_len_tokens,
-                         .max_pages = report->max_pages};
+                         .max_pages = report->max_pages,
+                         .num_pages = report->num_pages,
+                         .max_sequences = report->max_sequences};
     for (size_t i = 0; i < report->num_parts; i++) {
         const CompilePart *part = &report->parts[i];
         table.lines[table.num_lines++] =
@@ -105,6 +107,8 @@ static void put_kernels_json(JsonWriter *json, const CompileReport *report) {
         json_begin_object(json, NULL);
         json_put_string(json, "name", report->entries[i].name);
         json_put_uint(json, "bucket_tokens", report->entries[i].bucket_tokens);
+        if (report->entries[i].is_batch)
+            json_put_uint(json, "sequences", report->entries[i].bucket_tokens);
         json_put_uint(json, "num_steps", report->entries[i].num_steps);
         json_put_uint(json, "num_barriers", report->entries[i].num_barriers);
         SizeUse sizes[PLAN_MAX_SIZES];
@@ -166,7 +170,9 @@ static void put_entries(const CompileReport *report, StrBuf *out) {
     for (size_t i = 0; i < report->num_entries; i++) {
         const CompileEntry *e = &report->entries[i];
         strbuf_printf(out, "  %-22s ", e->name);
-        if (e->bucket_tokens) strbuf_printf(out, "up to %u tokens, ", e->bucket_tokens);
+        if (e->bucket_tokens)
+            strbuf_printf(out, "up to %u %s, ", e->bucket_tokens,
+                          e->is_batch ? "sequences" : "tokens");
         strbuf_printf(out, "%u steps, %u barriers: ", e->num_steps, e->num_barriers);
         put_times(report, e->all_ns, out);
         if (report->threads > 1 && report->num_levels) {

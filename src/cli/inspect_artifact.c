@@ -21,7 +21,9 @@ static MemoryTable memory_of(const Artifact *artifact) {
     MemoryTable table = {.total_bytes = artifact_memory(artifact).total_bytes,
                          .kv_bytes = plan->kv_bytes,
                          .page_len_tokens = plan->page_len_tokens,
-                         .max_pages = plan->max_pages};
+                         .max_pages = plan->max_pages,
+                         .num_pages = plan->num_pages,
+                         .max_sequences = plan->max_sequences};
     for (uint64_t i = 0; i < plan->memory.count; i++) {
         const PlanMemoryPart *part = &artifact->memory[i];
         table.lines[table.num_lines++] =
@@ -103,6 +105,7 @@ static void put_entries_json(JsonWriter *json, const Artifact *artifact) {
         json_begin_object(json, NULL);
         json_put_string(json, "name", artifact_string(artifact, entry->name));
         json_put_uint(json, "bucket_tokens", entry->bucket_tokens);
+        if (entry->is_batch) json_put_uint(json, "sequences", entry->bucket_tokens);
         json_put_uint(json, "num_steps", entry->num_steps);
         if (artifact->plan->vocab_size == 0) {
             put_ports_json(json, artifact, entry, false);
@@ -196,9 +199,9 @@ static void put_ports(StrBuf *out, const Artifact *artifact, const PlanEntry *en
 static void put_entry(StrBuf *out, const Artifact *artifact, uint64_t number) {
     const PlanEntry *entry = &artifact->entries[number];
     if (artifact->plan->vocab_size) {
-        strbuf_printf(out, "  %-14s up to %4u tokens, %u steps\n",
+        strbuf_printf(out, "  %-18s up to %4u %s, %u steps\n",
                       artifact_string(artifact, entry->name), entry->bucket_tokens,
-                      entry->num_steps);
+                      entry->is_batch ? "sequences" : "tokens", entry->num_steps);
         return;
     }
     strbuf_printf(out, "  %s(", artifact_string(artifact, entry->name));

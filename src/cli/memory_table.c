@@ -24,17 +24,19 @@ static void put_line(StrBuf *out, const char *name, uint64_t bytes) {
 }
 
 static uint64_t page_bytes(const MemoryTable *table) {
-    return table->kv_bytes / table->max_pages;
+    return table->kv_bytes / table->num_pages;
 }
 
 // Sequences share the pages: n of them can be open at once with so many tokens each.
 static uint64_t tokens_each(const MemoryTable *table, uint32_t num_sequences) {
-    return (uint64_t)(table->max_pages / num_sequences) * table->page_len_tokens;
+    uint32_t pages = MIN(table->num_pages / num_sequences, table->max_pages);
+    return (uint64_t)pages * table->page_len_tokens;
 }
 
-enum { MAX_SEQUENCES = 32 };
+enum { MAX_CAPACITY_LINES = 6 }; // powers of two, up to 32 sequences for each planned one
 #define FOR_EACH_CAPACITY(n, table)                                                                \
-    for (uint32_t n = 1; n <= MAX_SEQUENCES && n <= (table)->max_pages; n *= 2)
+    for (uint32_t n = (table)->max_sequences, i = 0;                                               \
+         i < MAX_CAPACITY_LINES && n <= (table)->num_pages; n *= 2, i++)
 
 void memory_table_put_text(const MemoryTable *table, StrBuf *out) {
     char text[32];
@@ -56,10 +58,13 @@ void memory_table_put_text(const MemoryTable *table, StrBuf *out) {
                   "\ncapacity\n  a KV page holds %" PRIu32 " tokens of one sequence in %s bytes",
                   table->page_len_tokens, grouped(page_bytes(table), text));
     strbuf_printf(out,
-                  "; there are %s\n  open sequences x tokens:", grouped(table->max_pages, text));
+                  "; there are %s\n  open sequences x tokens:", grouped(table->num_pages, text));
     FOR_EACH_CAPACITY(n, table)
     strbuf_printf(out, "  %" PRIu32 " x %s", n, grouped(tokens_each(table, n), text));
-    strbuf_puts(out, "  (one is computed at a time)\n");
+    if (table->max_sequences == 1)
+        strbuf_puts(out, "  (one is computed at a time)\n");
+    else
+        strbuf_printf(out, "  (up to %" PRIu32 " advance at once)\n", table->max_sequences);
 }
 
 void memory_table_put_json(const MemoryTable *table, JsonWriter *json) {
@@ -83,7 +88,9 @@ void memory_table_put_json(const MemoryTable *table, JsonWriter *json) {
     json_begin_object(json, "capacity");
     json_put_uint(json, "page_tokens", table->page_len_tokens);
     json_put_uint(json, "page_bytes", page_bytes(table));
-    json_put_uint(json, "pages", table->max_pages);
+    json_put_uint(json, "pages", table->num_pages);
+    json_put_uint(json, "pages_per_sequence", table->max_pages);
+    json_put_uint(json, "computed_at_once", table->max_sequences);
     json_begin_array(json, "sequences");
     FOR_EACH_CAPACITY(n, table) {
         json_begin_object(json, NULL);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/bench_tensors.h"
+#include "cli/sequences.h"
 #include "runtime/api.h"
 
 typedef struct StepClock {
@@ -33,6 +34,18 @@ static Status run_bucket(StepClock *c, uint32_t tokens) {
     return status;
 }
 
+// One step of so many sequences.
+static Status run_batch(StepClock *c, uint32_t num) {
+    Executor *executor = c->model->handle->executor;
+    Sequences sequences;
+    Status status = sequences_open(c->cli, c->model, num, c->ids, c->depth, &sequences);
+    executor_set_profile(executor, c->step_ns, c->wait_ns);
+    if (status == STATUS_OK) status = sequences_decode(c->cli, &sequences, c->ids[c->depth]);
+    executor_set_profile(executor, NULL, NULL);
+    sequences_close(&sequences);
+    return status;
+}
+
 // One call of an entry that takes tensors.
 static Status run_entry(StepClock *c, uint32_t e) {
     TensorCall call = tensor_call_prepare(c->model, e);
@@ -41,6 +54,10 @@ static Status run_entry(StepClock *c, uint32_t e) {
     executor_set_profile(c->model->handle->executor, NULL, NULL);
     tensor_call_deinit(&call);
     return status;
+}
+
+bool step_times_fits(const Model *model, const PlanEntry *entry, uint64_t depth) {
+    return depth + (entry->is_batch ? 1 : entry->bucket_tokens) <= model->info.context_tokens;
 }
 
 Status step_times_measure(Cli *cli, Model *model, uint64_t depth, uint64_t *best_ns) {
@@ -56,9 +73,11 @@ Status step_times_measure(Cli *cli, Model *model, uint64_t depth, uint64_t *best
     Status status = STATUS_OK;
     for (uint64_t e = 0; e < artifact->plan->entries.count && status == STATUS_OK; e++) {
         const PlanEntry *entry = &artifact->entries[e];
-        if (model->session && depth + entry->bucket_tokens > context) continue;
+        if (model->session && !step_times_fits(model, entry, depth)) continue;
         memset(c.step_ns, 0, num_steps * sizeof *c.step_ns);
-        status = model->session ? run_bucket(&c, entry->bucket_tokens) : run_entry(&c, (uint32_t)e);
+        status = !model->session   ? run_entry(&c, (uint32_t)e)
+                 : entry->is_batch ? run_batch(&c, entry->bucket_tokens)
+                                   : run_bucket(&c, entry->bucket_tokens);
         for (uint32_t s = entry->first_step; s < entry->first_step + entry->num_steps; s++)
             best_ns[s] = MIN(best_ns[s], c.step_ns[s]);
     }

@@ -2,7 +2,11 @@
 #ifndef INGOT_CLI_STEP_TIMES_H
 #define INGOT_CLI_STEP_TIMES_H
 
+#include "abi/plan.h"
 #include "cli/loaded_model.h"
+
+// Does a call of the bucket behind `depth` tokens fit the context?
+bool step_times_fits(const Model *model, const PlanEntry *entry, uint64_t depth);
 
 // Nanoseconds by step of the plan, none measured (UINT64_MAX); the caller frees them.
 uint64_t *step_times_create(const Model *model);

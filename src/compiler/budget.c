@@ -8,16 +8,30 @@
 
 #include "abi/plan_size.h"
 
-// Fewer pages of the KV cache: the longest context that fits.
+// Fewer pages of the KV cache for each of `sequences`: the most of one that fits; 0 if none does.
+static uint64_t pages_that_fit(const PlanHeader *header, uint64_t excess, uint64_t sequences) {
+    uint64_t pages = header->max_pages, page_bytes = header->kv_bytes / header->num_pages;
+    uint64_t before = plan_resident_bytes(header->kv_bytes);
+    while (pages > 0 && before - plan_resident_bytes(page_bytes * pages * sequences) < excess)
+        pages--;
+    return pages;
+}
+
 static void propose_context(const Recipe *recipe, const PlanHeader *header, uint64_t excess,
                             StrBuf *out) {
-    uint64_t pages = header->max_pages;
-    if (pages == 0) return;
-    uint64_t page_bytes = header->kv_bytes / pages, before = plan_resident_bytes(header->kv_bytes);
-    while (pages > 0 && before - plan_resident_bytes(page_bytes * pages) < excess) pages--;
-    uint64_t tokens = pages * header->page_len_tokens;
+    if (header->max_pages == 0) return;
+    uint64_t tokens =
+        pages_that_fit(header, excess, header->max_sequences) * header->page_len_tokens;
     if (tokens == 0 || tokens < (uint64_t)recipe->seq_len.max) return;
     strbuf_printf(out, "%skv_cache_seq_len: {max: %" PRIu64 "}", out->len ? " | " : "", tokens);
+}
+
+// Fewer sequences at once, each as long as before.
+static void propose_batch(const PlanHeader *header, uint64_t excess, StrBuf *out) {
+    uint32_t num = header->max_sequences;
+    while (num > 0 && pages_that_fit(header, excess, num) < header->max_pages) num--;
+    if (num == 0 || num == header->max_sequences) return;
+    strbuf_printf(out, "%sbatch_size: {max: %" PRIu32 "}", out->len ? " | " : "", num);
 }
 
 static void propose_narrow_cache(const Recipe *recipe, const PlanHeader *header, uint64_t excess,
@@ -60,6 +74,7 @@ Status budget_check(const Recipe *recipe, const PlanHeader *header, const Compil
     diag_evidence(sink, "%s", parts.data);
     propose_threads(header, need - bound, &changes);
     propose_context(recipe, header, need - bound, &changes);
+    propose_batch(header, need - bound, &changes);
     propose_narrow_cache(recipe, header, need - bound, &changes);
     strbuf_printf(&changes, "%smax_memory_gb: \"%" PRIu64 " B\"", changes.len ? " | " : "", need);
     diag_write(sink, "%s", changes.data);

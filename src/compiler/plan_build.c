@@ -9,6 +9,7 @@
 #include "abi/plan_size.h"
 #include "compiler/check_table.h"
 #include "ir/print.h"
+#include "passes/entry.h"
 #include "passes/primitive.h"
 #include "passes/sizes.h"
 
@@ -118,7 +119,9 @@ static bool arg_buffer(Reader *r, const IrValue *arg, PlanBuffer *out) {
         out->space = SPACE_LOGITS;
     else if (i == 0)
         out->space = SPACE_TOKENS;
-    else if (t->rank == 1 && t->elem->kind == IR_TYPE_INT)
+    else if (entry_is_batch(r->entry) && t->rank == 1 && t->elem->kind == IR_TYPE_INT)
+        out->space = SPACE_STARTS;
+    else if (t->rank <= 2 && t->elem->kind == IR_TYPE_INT)
         out->space = SPACE_PAGES;
     else
         return false;
@@ -480,23 +483,33 @@ static Status read_entry(Reader *r, IrOp *entry) {
         if (ir_func_arg_attr(entry, i, "ingot.arena"))
             r->arena_bytes = MAX(r->arena_bytes, type_bytes(arg->type));
     }
-    if (!r->start || !r->num_valid) return refuse(r, entry, "no position and token count");
+    bool is_batch = entry_is_batch(entry); // positions are a tensor, the count is the only index
+    if (is_batch && !r->num_valid) {
+        r->num_valid = r->start;
+        r->start = NULL;
+    }
+    if (!r->num_valid || is_batch == (r->start != NULL))
+        return refuse(r, entry, "no position and token count");
     r->kv_bytes = kv_offset(r, body->num_args);
     const IrAttr *bucket = ir_op_attr(entry, "ingot.bucket");
     if (bucket->kind != IR_ATTR_INT) return refuse(r, entry, "no bucket");
     PlanEntry e = {.bucket_tokens = (uint32_t)bucket->i,
                    .first_step = (uint32_t)r->num_steps,
-                   .name = plan_build_string(r->build, ir_symbol_name(entry))};
+                   .name = plan_build_string(r->build, ir_symbol_name(entry)),
+                   .is_batch = is_batch};
     TRY(read_steps(r, &e));
-    e.num_head_steps = head_steps(r, e.first_step, e.num_steps);
-    uint32_t end = e.first_step + e.num_steps;
-    e.repeats_head = head_repeats(r, end - e.num_head_steps, end);
+    if (!is_batch) { // every call of a batch wants its logits
+        e.num_head_steps = head_steps(r, e.first_step, e.num_steps);
+        uint32_t end = e.first_step + e.num_steps;
+        e.repeats_head = head_repeats(r, end - e.num_head_steps, end);
+    }
     PUSH(r->entries, r->num_entries, r->entries_capacity, e);
     return STATUS_OK;
 }
 
 static int by_bucket(const void *a, const void *b) {
     const PlanEntry *x = a, *y = b;
+    if (x->is_batch != y->is_batch) return x->is_batch ? 1 : -1;
     if (x->bucket_tokens != y->bucket_tokens) return x->bucket_tokens < y->bucket_tokens ? -1 : 1;
     return x->first_step < y->first_step ? -1 : x->first_step > y->first_step;
 }
@@ -522,9 +535,16 @@ static void keep_tables(Reader *r) {
         build->kernel_scratch_bytes[k] = kernel_scratch_bytes(ir_symbol_find(r->m, r->names[k]));
 }
 
+static uint32_t largest_bucket(const Reader *r) {
+    uint32_t most = 0;
+    for (size_t i = 0; i < r->num_entries; i++) most = MAX(most, r->entries[i].bucket_tokens);
+    return most;
+}
+
 static uint32_t vocabulary(IrModule *m) {
     FOR_EACH_OP(entry, ir_module_body(m)) {
-        if (entry->kind != IR_FUNC_FUNC || ir_op_attr(entry, "sym_visibility") || is_general(entry))
+        if (entry->kind != IR_FUNC_FUNC || ir_op_attr(entry, "sym_visibility") ||
+            is_general(entry) || entry_is_batch(entry))
             continue;
         IrBlock *body = ir_func_body(entry);
         for (uint32_t i = 0; i < body->num_args; i++)
@@ -563,12 +583,16 @@ Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *conf
         h->vocab_size = vocabulary(m);
         h->page_len_tokens = (uint32_t)config->page_len_tokens; // 0 without a language model
         h->max_pages = (uint32_t)config->max_pages;
+        h->num_pages = (uint32_t)config->num_pages;
+        h->max_sequences = h->max_pages == 0         ? 0
+                           : config->num_batches > 0 ? (uint32_t)config->batches[config->num_batches - 1]
+                                                     : 1;
         h->ports_bytes = r.ports_bytes;
         h->context_len_tokens = h->page_len_tokens * h->max_pages;
         h->weights_bytes = image->len_bytes;
         h->arena_bytes = r.arena_bytes;
         h->kv_bytes = r.kv_bytes;
-        h->io_bytes = plan_io_layout(h, r.entries[r.num_entries - 1].bucket_tokens).io_bytes;
+        h->io_bytes = plan_io_layout(h, largest_bucket(&r)).io_bytes;
     }
     free(r.kernels);
     free(r.names);

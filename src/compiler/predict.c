@@ -101,7 +101,7 @@ void predict_module(IrModule *m, const Target *target, const PassConfig *config,
     for (uint64_t e = 0; e < plan->num_entries; e++) {
         const PlanEntry *entry = &plan->entries[e];
         PredictEntry *into = &out->entries[out->num_entries++];
-        *into = (PredictEntry){.bucket_tokens = entry->bucket_tokens};
+        *into = (PredictEntry){.bucket_tokens = entry->bucket_tokens, .is_batch = entry->is_batch};
         uint32_t barriers = 0;
         for (uint32_t s = 0; s < entry->num_steps; s++)
             barriers += plan->steps[entry->first_step + s].needs_barrier;
@@ -182,6 +182,7 @@ void predict_put_json(const Prediction *p, StrBuf *out) {
     for (size_t e = 0; e < p->num_entries; e++) {
         const PredictEntry *entry = &p->entries[e];
         strbuf_printf(out, "%s{\"bucket_tokens\":%u,", e ? "," : "", entry->bucket_tokens);
+        if (entry->is_batch) strbuf_printf(out, "\"sequences\":%u,", entry->bucket_tokens);
         put_times(out, "one_thread_ns", entry->one_ns);
         strbuf_putc(out, ',');
         put_times(out, "all_threads_ns", entry->all_ns);

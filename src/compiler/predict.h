@@ -21,6 +21,7 @@ typedef struct PredictKernel {
 
 typedef struct PredictEntry {
     uint32_t bucket_tokens;
+    bool is_batch; // one token each of so many sequences
     double one_ns[NUM_PREDICT_POSITIONS], all_ns[NUM_PREDICT_POSITIONS]; // barriers included
     PredictKernel *kernels;
     size_t num_kernels;

@@ -44,6 +44,7 @@ void report_fill(const PlanBuild *plan, CompileReport *r) {
         CompileEntry *into = &r->entries[r->num_entries++];
         into->name = arena_strdup(&r->arena, plan->strings.data + entry->name);
         into->bucket_tokens = entry->bucket_tokens;
+        into->is_batch = entry->is_batch;
         into->num_steps = entry->num_steps;
         into->num_barriers = barriers;
         put_sizes(plan, entry, &r->arena, into);
@@ -52,4 +53,6 @@ void report_fill(const PlanBuild *plan, CompileReport *r) {
     r->kv_bytes = t->header.kv_bytes;
     r->page_len_tokens = t->header.page_len_tokens;
     r->max_pages = t->header.max_pages;
+    r->num_pages = t->header.num_pages;
+    r->max_sequences = t->header.max_sequences;
 }

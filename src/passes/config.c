@@ -37,6 +37,23 @@ static bool read_bool(const IrAttr *config, const char *key, bool *out) {
     return true;
 }
 
+// At most 32 ascending numbers; none where the key is absent.
+static bool read_sizes(const IrAttr *config, const char *key, int64_t lo, int64_t hi,
+                       int64_t sizes[32], uint32_t *out_num) {
+    const IrAttr *list = ir_attr_dict_find(config, key);
+    *out_num = 0;
+    if (!list) return true;
+    if (list->kind != IR_ATTR_ARRAY || list->num_elems > 32) return false;
+    for (size_t i = 0; i < list->num_elems; i++) {
+        const IrAttr *size = list->elems[i];
+        if (size->kind != IR_ATTR_INT || size->i < lo || size->i > hi ||
+            (i > 0 && size->i <= sizes[i - 1]))
+            return false;
+        sizes[(*out_num)++] = size->i;
+    }
+    return true;
+}
+
 // Settings of a language model.
 static Status read_model(const IrModule *m, const IrAttr *config, DiagSink *sink, PassConfig *c) {
     static const char *const activations[] = {"int8", "bf16", "f32", NULL};
@@ -49,17 +66,15 @@ static Status read_model(const IrModule *m, const IrAttr *config, DiagSink *sink
         return bad_entry(m, sink, "page_len", "page_len = N : i64, a multiple of 16 up to 4096");
     if (!read_int(config, "max_pages", 1, 1 << 20, &c->max_pages))
         return bad_entry(m, sink, "max_pages", "max_pages = N : i64, 1 to 1048576");
-    const IrAttr *buckets = ir_attr_dict_find(config, "buckets");
-    if (!buckets || buckets->kind != IR_ATTR_ARRAY || buckets->num_elems == 0 ||
-        buckets->num_elems > ARRAY_LEN(c->buckets))
+    c->num_pages = c->max_pages;
+    if (ir_attr_dict_find(config, "num_pages") &&
+        !read_int(config, "num_pages", c->max_pages, INT64_C(1) << 28, &c->num_pages))
+        return bad_entry(m, sink, "num_pages", "num_pages = N : i64, from max_pages on");
+    if (!read_sizes(config, "buckets", 1, 65536, c->buckets, &c->num_buckets) ||
+        c->num_buckets == 0)
         return bad_entry(m, sink, "buckets", "buckets = [1, 512], 1 to 32 ascending sizes");
-    for (size_t i = 0; i < buckets->num_elems; i++) {
-        const IrAttr *size = buckets->elems[i];
-        if (size->kind != IR_ATTR_INT || size->i < 1 || size->i > 65536 ||
-            (i > 0 && size->i <= c->buckets[i - 1]))
-            return bad_entry(m, sink, "buckets", "ascending sizes from 1 to 65536");
-        c->buckets[c->num_buckets++] = size->i;
-    }
+    if (!read_sizes(config, "batches", 2, 256, c->batches, &c->num_batches))
+        return bad_entry(m, sink, "batches", "batches = [8, 32], ascending sizes from 2 to 256");
     if (!read_bool(config, "pack_qkv", &c->pack_qkv))
         return bad_entry(m, sink, "pack_qkv", "pack_qkv = true | false");
     if (!read_bool(config, "pack_gate_up", &c->pack_gate_up))

@@ -15,6 +15,11 @@ static inline bool module_is_text(const IrModule *m) {
     return config && config->kind == IR_ATTR_DICT && !ir_attr_dict_find(config, "buckets");
 }
 
+// An entry of a language model: does it take one token each of several sequences?
+static inline bool entry_is_batch(const IrOp *op) {
+    return ir_op_attr(op, "ingot.batch") != NULL;
+}
+
 static inline bool entry_takes_tensors(const IrModule *m, const IrOp *op) {
     return module_is_text(m) && is_public_func(op);
 }

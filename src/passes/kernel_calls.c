@@ -29,10 +29,8 @@ static void add_use(Walk *w, const IrOp *entry, const IrOp *kernel, const IrOp *
     for (uint32_t i = 0; i < call->num_operands && i < KERNEL_MAX_ARGS; i++) {
         IrValue *v = ir_op_operand(call, i);
         use.scalars[i] = INT64_MIN;
-        if (v->type->kind == IR_TYPE_MEMREF)
-            use.streamed |= (uint64_t)is_streamed(w, v) << i;
-        else if (!eval_value(&w->eval, v, &use.scalars[i]))
-            use.scalars[i] = INT64_MIN;
+        if (v->type->kind == IR_TYPE_MEMREF) use.streamed |= (uint64_t)is_streamed(w, v) << i;
+        if (!eval_value(&w->eval, v, &use.scalars[i])) use.scalars[i] = INT64_MIN;
     }
     KernelUses *uses = w->uses;
     for (size_t i = 0; i < uses->num_uses; i++) {
@@ -62,8 +60,7 @@ static void walk_function(Walk *w, const IrOp *entry, const IrOp *func) {
             int64_t value;
             if (v->type->kind == IR_TYPE_MEMREF)
                 w->streamed[body->args[i]->index] = is_streamed(w, v);
-            else if (eval_value(&w->eval, v, &value))
-                eval_set(&w->eval, body->args[i], value);
+            if (eval_value(&w->eval, v, &value)) eval_set(&w->eval, body->args[i], value);
         }
         walk_function(w, entry, callee);
     }
@@ -77,9 +74,11 @@ static void walk_entry(Walk *w, const IrOp *entry, int64_t start) {
     IrBlock *body = ir_func_body(entry);
     double bytes = 0;
     const IrAttr *bucket = ir_op_attr(entry, "ingot.bucket"); // none: it takes tensors alone
-    bool has_start = false;
+    bool is_batch = entry_is_batch(entry), has_start = is_batch;
     for (uint32_t i = 0; i < body->num_args; i++) {
         IrValue *arg = body->args[i];
+        // Behind the tokens of a batch stand their positions.
+        if (is_batch && i == 1) eval_set(&w->eval, arg, start);
         if (bucket && arg->type->kind == IR_TYPE_INDEX) {
             eval_set(&w->eval, arg, has_start ? bucket->i : start);
             has_start = true;

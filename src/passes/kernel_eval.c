@@ -116,6 +116,11 @@ static bool eval_op(const Eval *e, const IrOp *op, int64_t *out, int *visits) {
     case IR_ARITH_SELECT:
         return eval_at(e, ir_op_operand(op, 0), &a, visits) &&
                eval_at(e, ir_op_operand(op, a ? 1 : 2), out, visits);
+    case IR_MEMREF_LOAD: // of a buffer whose elements all have one known value
+        a = (int64_t)ir_op_operand(op, 0)->index - e->first;
+        if (a < 0 || a >= e->len || !e->is_set[a]) return false;
+        *out = e->values[a];
+        return true;
     case IR_AFFINE_APPLY:
     case IR_AFFINE_MIN:
     case IR_AFFINE_MAX: return eval_map(e, op, out, visits);

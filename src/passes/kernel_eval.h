@@ -37,6 +37,7 @@ typedef struct Eval {
 // known.
 void eval_init(Eval *eval, const Places *places, uint32_t num_values);
 void eval_deinit(Eval *eval);
+// The value of an integer or index; of a buffer: that of all its elements.
 void eval_set(Eval *eval, const IrValue *v, int64_t value);
 void eval_forget(Eval *eval, const IrValue *v);
 // False if the value depends on one that is not known, or on memory.

@@ -20,7 +20,7 @@
 
 // Attention sums over lanes, so its vectors are 16 wide at every level (two registers where those
 // have 8): all levels give the same bits.
-enum { ATTENTION_LANES = 16, ATTENTION_TOKENS = 8, MAX_CANDIDATES = 32, MOST_ROWS = 24 };
+enum { ATTENTION_LANES = 16, MAX_CANDIDATES = 32, MOST_ROWS = 24 };
 
 typedef struct CarriedOut {
     Schedule s;
@@ -95,7 +95,7 @@ static void list_candidates(Scheduler *sch, const IrOp *kernel, const char *kind
         bool is_whole = is_shaped && first->shape[first->rank - 1] % ATTENTION_LANES == 0;
         int64_t group = is_shaped && first->rank == 4 ? first->shape[2] : 1;
         list_tiles(sch, is_whole ? ATTENTION_LANES : ATTENTION_LANES / 2,
-                   MIN(rows, (int64_t)ATTENTION_TOKENS) * group);
+                   MIN(rows, attention_block_tokens(kernel)) * group);
         return;
     }
     for (int64_t lanes = widest >= 16 ? 16 : 8; lanes >= 8; lanes /= 2)

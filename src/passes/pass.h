@@ -95,9 +95,12 @@ typedef struct PassConfig {
     const char *kv;          // "f16", "f32"
     uint32_t threads;
     int64_t max_scratch_bytes; // of a kernel's intermediates, per worker; 0: no bound was asked for
-    int64_t page_len_tokens, max_pages; // 0 without a language model
+    int64_t page_len_tokens, max_pages; // of a sequence; 0 without a language model
+    int64_t num_pages;                  // of all sequences of the largest batch
     int64_t buckets[32];
-    uint32_t num_buckets;        // 0 without a language model
+    uint32_t num_buckets; // 0 without a language model
+    int64_t batches[32];  // sequences of entries that are marked ingot.batch
+    uint32_t num_batches;
     bool pack_qkv, pack_gate_up; // fusion rules, true unless switched off
 } PassConfig;
 

@@ -73,12 +73,14 @@ Status pass_refine_shapes(IrModule *m, DiagSink *sink) {
     Check check = {sink, STATUS_OK};
     ir_walk(m->op, check_op, &check);
     TRY(check.status);
-    const IrAttr *range[] = {ir_attr_i64(m, 1),
-                             ir_attr_i64(m, config.buckets[config.num_buckets - 1])};
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (func->kind != IR_FUNC_FUNC || ir_op_attr(func, "sym_visibility")) continue;
         IrBlock *body = ir_func_body(func);
         if (!body) continue;
+        bool is_batch = entry_is_batch(func) && config.num_batches > 0;
+        int64_t most = is_batch ? config.batches[config.num_batches - 1]
+                                : config.buckets[config.num_buckets - 1];
+        const IrAttr *range[] = {ir_attr_i64(m, 1), ir_attr_i64(m, most)};
         ir_func_edit_begin(func);
         for (uint32_t i = 0; i < body->num_args; i++)
             if (num_dynamic(body->args[i]->type))

@@ -8,6 +8,7 @@
 //      func.func @forward_s512(%ids: tensor<512xi32>, ..., %n: index) attributes {ingot.bucket =
 //      512}
 //
+// An entry of batches (ingot.batch) is cloned for each number of sequences, and %n counts those.
 // Entries of a module compiled from text take tensors whose sizes have names: split_sizes.c.
 // Rows at and after %n hold unspecified numbers: no result of a valid row depends on them.
 // Needs: refined.  Keeps: packed.  Exact for the valid rows.
@@ -23,7 +24,8 @@
 typedef struct Split {
     IrModule *m;
     int64_t bucket;
-    IrOp *from[256], *to[256]; // functions cloned so far for this bucket
+    bool is_batch;
+    IrOp **from, **to; // functions cloned so far for this bucket
     uint32_t num_funcs;
 } Split;
 
@@ -115,14 +117,14 @@ static void fix_calls(Split *s, IrBlock *block, IrValue *n) {
 static IrOp *clone_func(Split *s, IrOp *func) {
     for (uint32_t i = 0; i < s->num_funcs; i++)
         if (s->from[i] == func) return s->to[i];
-    BUG_IF(s->num_funcs == ARRAY_LEN(s->from), "too many functions");
     IrModule *m = s->m;
     IrValueMap map;
     ir_value_map_init(&map);
     IrOp *clone = ir_op_clone(m, func, &map);
     ir_value_map_deinit(&map);
     const char *name =
-        arena_printf(&m->arena, "%s_s%lld", ir_symbol_name(func), (long long)s->bucket);
+        arena_printf(&m->arena, "%s_%c%lld", ir_symbol_name(func), s->is_batch ? 'b' : 's',
+                     (long long)s->bucket);
     ir_op_set_attr(m, clone, "sym_name", ir_attr_string(m, ir_symbol_unique(m, name)));
     ir_op_insert_before(clone, func);
     s->from[s->num_funcs] = func;
@@ -153,27 +155,36 @@ static Status split_entries(IrModule *m, DiagSink *sink) {
     return STATUS_OK;
 }
 
+static void split_for(IrModule *m, Split *s, IrOp *const *funcs, uint32_t num_funcs) {
+    s->from = ARENA_ARRAY(&m->arena, IrOp *, num_funcs);
+    s->to = ARENA_ARRAY(&m->arena, IrOp *, num_funcs);
+    for (uint32_t i = 0; i < num_funcs; i++) {
+        if (ir_op_attr(funcs[i], "sym_visibility") || entry_is_batch(funcs[i]) != s->is_batch)
+            continue;
+        IrOp *entry = clone_func(s, funcs[i]);
+        ir_op_set_attr(m, entry, "ingot.bucket", ir_attr_i64(m, s->bucket));
+    }
+}
+
 Status pass_split_buckets(IrModule *m, DiagSink *sink) {
     PassConfig config;
     TRY(pass_config_read(m, sink, &config));
     if (config.num_buckets == 0) return split_entries(m, sink);
-    IrOp *originals[256];
-    uint32_t num_originals = 0;
+    uint32_t num_originals = 0, num_ops = 0;
+    FOR_EACH_OP(op, ir_module_body(m)) num_ops++;
+    IrOp **originals = ARENA_ARRAY(&m->arena, IrOp *, num_ops);
     bool has_entry = false; // one without a bucket
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (func->kind != IR_FUNC_FUNC || !ir_func_body(func)) continue;
         has_entry |= !ir_op_attr(func, "sym_visibility") && !ir_op_attr(func, "ingot.bucket");
-        if (num_originals < ARRAY_LEN(originals)) originals[num_originals++] = func;
+        originals[num_originals++] = func;
     }
     if (!has_entry) return STATUS_OK;
-    for (uint32_t b = 0; b < config.num_buckets; b++) {
-        Split s = {.m = m, .bucket = config.buckets[b]};
-        for (uint32_t i = 0; i < num_originals; i++) {
-            if (ir_op_attr(originals[i], "sym_visibility")) continue; // private
-            IrOp *entry = clone_func(&s, originals[i]);
-            ir_op_set_attr(m, entry, "ingot.bucket", ir_attr_i64(m, s.bucket));
-        }
-    }
+    for (uint32_t b = 0; b < config.num_buckets; b++)
+        split_for(m, &(Split){.m = m, .bucket = config.buckets[b]}, originals, num_originals);
+    for (uint32_t b = 0; b < config.num_batches; b++)
+        split_for(m, &(Split){.m = m, .bucket = config.batches[b], .is_batch = true}, originals,
+                  num_originals);
     // Callers first: an original is erased once nothing names it.
     for (uint32_t i = num_originals; i-- > 0;) ir_op_erase(m, originals[i]);
     return STATUS_OK;

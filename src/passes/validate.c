@@ -1,4 +1,5 @@
 // The comparison of a module's functions before and after a pass; see validate.h.
+#include "passes/entry.h"
 #include "passes/validate.h"
 
 #include <math.h>
@@ -359,8 +360,10 @@ typedef struct Cases {
 static void list_tokens(const Pair *p, const Call *b, bool counts, Cases *out) {
     const Validator *v = p->v;
     int64_t below = 0; // the bucket before b's
-    for (uint32_t i = 0; i < v->num_buckets; i++)
-        if (v->buckets[i] < b->bucket) below = v->buckets[i];
+    bool is_batch = entry_is_batch(b->root);
+    const int64_t *buckets = is_batch ? v->batches : v->buckets;
+    for (uint32_t i = 0; i < (is_batch ? v->num_batches : v->num_buckets); i++)
+        if (buckets[i] < b->bucket) below = buckets[i];
     for (uint32_t i = 0; i < (counts ? v->num_tokens : 1); i++) {
         int64_t tokens = counts ? v->tokens[i] : v->tokens[v->num_tokens - 1];
         bool fits = !counts || !b->bucket || (tokens <= b->bucket && tokens > below);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/print.h"
+#include "passes/entry.h"
 #include "passes/validate_internal.h"
 
 static bool is_func(const IrOp *op) {
@@ -169,9 +170,11 @@ static char result_cache(const Call *call, const IrModule *m, uint32_t number) {
 
 const char *validate_base_name(Validator *v, const char *name) {
     size_t len = strlen(name);
-    for (uint32_t i = 0; i < v->num_buckets; i++) {
+    for (uint32_t i = 0; i < v->num_buckets + v->num_batches; i++) {
+        bool is_batch = i >= v->num_buckets;
+        int64_t bucket = is_batch ? v->batches[i - v->num_buckets] : v->buckets[i];
         char suffix[32];
-        snprintf(suffix, sizeof suffix, "_s%lld", (long long)v->buckets[i]);
+        snprintf(suffix, sizeof suffix, "_%c%lld", is_batch ? 'b' : 's', (long long)bucket);
         if (str_has_suffix(name, suffix))
             return arena_strndup(&v->arena, name, len - strlen(suffix));
     }
@@ -398,6 +401,8 @@ static void choose_tokens(Validator *v, const IrModule *m) {
     if (pass_config_read(m, &quiet, &config) == STATUS_OK) {
         memcpy(v->buckets, config.buckets, sizeof v->buckets);
         v->num_buckets = config.num_buckets;
+        memcpy(v->batches, config.batches, sizeof v->batches);
+        v->num_batches = config.num_batches;
         v->activations = arena_strdup(&v->arena, config.activations);
     } else {
         v->buckets[0] = 1;
@@ -414,6 +419,7 @@ static void choose_tokens(Validator *v, const IrModule *m) {
         add_tokens(v, v->buckets[i]);
         if (i + 1 < v->num_buckets) add_tokens(v, v->buckets[i] + 1);
     }
+    for (uint32_t i = 0; i < v->num_batches; i++) add_tokens(v, v->batches[i]);
     add_tokens(v, most > 4 ? most - 3 : most);
 }
 

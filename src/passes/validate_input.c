@@ -92,7 +92,7 @@ static void fill_tensor(CallValue *value, uint64_t h, int64_t bound, const uint3
     int64_t index[VALIDATE_MAX_RANK] = {0}, num = ir_type_num_elems(type);
     uint32_t bytes = ir_type_bytes(type->elem);
     // Page numbers and the like are different from each other if there are enough.
-    bool is_spread = bound > 0 && type->rank == 1 && type->shape[0] <= bound;
+    bool is_spread = bound > 0 && num <= bound;
     uint64_t step = is_spread ? step_of(h, (uint64_t)bound) : 0;
     for (int64_t i = 0; i < num; i++) {
         uint64_t place = h;

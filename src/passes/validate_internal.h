@@ -120,6 +120,8 @@ struct Validator {
     uint32_t num_tokens;
     int64_t buckets[32];
     uint32_t num_buckets;
+    int64_t batches[32]; // numbers of sequences of the entries of batches
+    uint32_t num_batches;
     const char *activations; // of the recipe
     SizeCase sizes;          // of the run at hand
     char *row_names[256];    // functions with sizes that count tokens, and which of each result

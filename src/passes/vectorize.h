@@ -59,6 +59,9 @@ IrValue *vec_num_valid(const Vectorizer *v);
 Status vectorize_kernel(IrModule *m, IrOp *kernel, CpuLevel level, DiagSink *sink) MUST_USE;
 Status vectorize_matmul(Vectorizer *v) MUST_USE;
 Status vectorize_attention(Vectorizer *v) MUST_USE;
+// Tokens that a tile of an attention kernel takes together, at most: rows of one sequence share its
+// keys; in a batch every row has a sequence of its own.
+int64_t attention_block_tokens(const IrOp *kernel);
 Status vectorize_conv(Vectorizer *v) MUST_USE;
 // Erases everything before the ops just made, but for views they read.
 void vec_erase_old(Vectorizer *v, IrOp *last_old);

@@ -13,6 +13,9 @@
 // pages before it are not read. A row may then see nothing of its first blocks, so m starts at the
 // least finite number, below which no difference is undefined.
 //
+// Tokens of a batch are of sequences of their own: the position and the page table of each are read
+// from lists, and a tile takes one token.
+//
 // What a row computes does not depend on its neighbours: a block that is masked for a row
 // multiplies its sums by exp(0) = 1 and adds 0. Token blocks are dealt from both ends, as later
 // ones see more keys. The scale and the mask are read from the reference body.
@@ -23,11 +26,14 @@
 #include "passes/mutate.h"
 #include "passes/vectorize.h"
 
-enum { TOKENS = 8, MAX_ROWS = 32, MAX_DEPTH_VECTORS = 4, MAX_UNROLL = 2 };
+enum { BLOCK_TOKENS = 8, MAX_ROWS = 32, MAX_DEPTH_VECTORS = 4, MAX_UNROLL = 2 };
 
 typedef struct Attention {
     Vectorizer *v;
-    IrValue *q, *pages, *keys, *values, *out, *start, *num_valid;
+    IrValue *q, *pages, *keys, *values, *out, *num_valid;
+    IrValue *start;  // position of the first token; of a batch: positions of all, a memref
+    bool is_batch;   // every token is of a sequence of its own
+    int64_t tokens;  // of a tile, at most
     const IrAttr *scale;
     int64_t heads, group, depth, page_len, num_rows, unroll, block_len;
     int64_t window; // keys a query sees, its own included; 0: all
@@ -43,9 +49,16 @@ static bool is_loop_index(const IrValue *v, int64_t dim) {
            ir_op_attr(v->def_op, "dim")->i == dim;
 }
 
-// The position of a query: start + number of its token.
+// The position of a query: start + number of its token, or in a batch what the list of positions
+// holds for it.
 static bool is_position(const Attention *a, const IrValue *v) {
     const IrOp *op = v->def_op;
+    if (a->is_batch) {
+        if (!op || op->kind != IR_ARITH_INDEX_CAST) return false;
+        const IrOp *load = ir_op_operand(op, 0)->def_op;
+        return load && load->kind == IR_MEMREF_LOAD && ir_op_operand(load, 0) == a->start &&
+               is_loop_index(ir_op_operand(load, 1), 2);
+    }
     if (!op || op->kind != IR_ARITH_ADDI) return false;
     const IrValue *x = ir_op_operand(op, 0), *y = ir_op_operand(op, 1);
     return (x == a->start && is_loop_index(y, 2)) || (y == a->start && is_loop_index(x, 2));
@@ -92,22 +105,36 @@ static bool read_mask(Attention *a) {
     return false;
 }
 
+static bool is_batch_kernel(const IrOp *kernel) {
+    const IrBlock *body = ir_func_body(kernel);
+    return body->num_args > 5 && body->args[5]->type->kind == IR_TYPE_MEMREF;
+}
+
+int64_t attention_block_tokens(const IrOp *kernel) {
+    return is_batch_kernel(kernel) ? 1 : BLOCK_TOKENS;
+}
+
 static Status read_kernel(Attention *a) {
     IrBlock *body = ir_func_body(a->v->kernel);
     if (body->num_args != 9) return vec_refuse(a->v, "attention with these operands");
+    a->is_batch = is_batch_kernel(a->v->kernel);
+    uint32_t num_memrefs = a->is_batch ? 6 : 5;
     for (uint32_t i = 0; i < body->num_args; i++)
-        if (body->args[i]->type->kind != (i < 5 ? IR_TYPE_MEMREF : IR_TYPE_INDEX))
+        if (body->args[i]->type->kind != (i < num_memrefs ? IR_TYPE_MEMREF : IR_TYPE_INDEX))
             return vec_refuse(a->v, "attention with operands in this order");
+    IrValue **memrefs = body->args + a->is_batch; // behind q, the positions of a batch
     a->q = body->args[0];
-    a->pages = body->args[1];
-    a->keys = body->args[2];
-    a->values = body->args[3];
-    a->out = body->args[4];
-    a->start = body->args[5];
+    a->start = body->args[a->is_batch ? 1 : 5];
+    a->pages = memrefs[1];
+    a->keys = memrefs[2];
+    a->values = memrefs[3];
+    a->out = memrefs[4];
     a->num_valid = body->args[6];
+    a->tokens = attention_block_tokens(a->v->kernel);
     const IrType *q = a->q->type, *k = a->keys->type, *value = a->values->type;
     if (q->rank != 4 || k->rank != 4 || value->rank != 4 || a->out->type != q ||
-        a->pages->type->rank != 1)
+        a->pages->type->rank != (a->is_batch ? 2 : 1) ||
+        (a->is_batch && a->start->type->rank != 1))
         return vec_refuse(a->v, "attention over operands of this rank");
     a->heads = q->shape[1];
     a->group = q->shape[2];
@@ -123,7 +150,7 @@ static Status read_kernel(Attention *a) {
         return vec_refuse(a->v, "a head size or page length that is no multiple of the vector");
     a->unroll = a->page_len % (MAX_UNROLL * lanes) == 0 ? MAX_UNROLL : 1;
     a->block_len = a->unroll * lanes;
-    a->num_rows = MIN(a->v->s.row_tile, MIN(q->shape[0], (int64_t)TOKENS) * a->group);
+    a->num_rows = MIN(a->v->s.row_tile, MIN(q->shape[0], a->tokens) * a->group);
     return STATUS_OK;
 }
 
@@ -328,9 +355,9 @@ static void emit_values(Attention *a, IrValue *page, IrValue *slot, IrValue **co
 static void emit_block(Attention *a, IrValue *first_key, IrValue **state) {
     Vectorizer *v = a->v;
     IrValue *page_len = index_const(a, a->page_len);
-    IrValue *logical[] = {binary(a, IR_ARITH_DIVUI, first_key, page_len)};
+    IrValue *logical[] = {a->token[0], binary(a, IR_ARITH_DIVUI, first_key, page_len)};
     IrValue *slot = binary(a, IR_ARITH_REMUI, first_key, page_len);
-    IrValue *page = build_load(&v->b, a->pages, 1, logical);
+    IrValue *page = build_load(&v->b, a->pages, a->is_batch ? 2 : 1, logical + !a->is_batch);
     page = build_cast(&v->b, IR_ARITH_INDEX_CAST, page, v->index);
     IrValue *scores[MAX_ROWS][MAX_UNROLL], *corrections[MAX_ROWS];
     emit_scores(a, page, slot, scores);
@@ -368,11 +395,17 @@ static void store_rows(Attention *a, IrValue **state) {
     }
 }
 
+static IrValue *position_of(Attention *a, IrValue *token) {
+    Builder *b = &a->v->b;
+    if (!a->is_batch) return binary(a, IR_ARITH_ADDI, a->start, token);
+    return build_cast(b, IR_ARITH_INDEX_CAST, build_load(b, a->start, 1, &token), a->v->index);
+}
+
 // The first key of the first block row 0 sees.
 static IrValue *first_block(Attention *a) {
     if (!a->window) return index_const(a, 0);
     IrValue *window = index_const(a, a->window), *block_len = index_const(a, a->block_len);
-    IrValue *end = build_add_index(&a->v->b, binary(a, IR_ARITH_ADDI, a->start, a->token[0]), 1);
+    IrValue *end = build_add_index(&a->v->b, position_of(a, a->token[0]), 1);
     IrValue *first = binary(a, IR_ARITH_SUBI, binary(a, IR_ARITH_MAXUI, end, window), window);
     return binary(a, IR_ARITH_MULI, binary(a, IR_ARITH_DIVUI, first, block_len), block_len);
 }
@@ -388,7 +421,7 @@ static void emit_rows(Attention *a, IrValue *first_token, IrValue *first_row,
         IrValue *row = binary(a, IR_ARITH_MINUI, build_add_index(&v->b, first_row, r), last_row);
         a->query_head[r] = binary(a, IR_ARITH_REMUI, row, group);
         a->token[r] = binary(a, IR_ARITH_ADDI, first_token, binary(a, IR_ARITH_DIVUI, row, group));
-        last_position = binary(a, IR_ARITH_ADDI, a->start, a->token[r]);
+        last_position = position_of(a, a->token[r]);
         a->position[r] = build_cast(&v->b, IR_ARITH_INDEX_CAST, last_position, v->i32);
     }
     clear_scratch(a);
@@ -411,17 +444,19 @@ static void emit_rows(Attention *a, IrValue *first_token, IrValue *first_row,
     store_rows(a, state);
 }
 
-// Tile t: KV head t mod heads; token block number t / heads, dealt from both ends.
+// Tile t: KV head t mod heads; token block number t / heads, those of one sequence dealt from both
+// ends.
 static IrValue *first_token_of(Attention *a, IrValue *tile) {
-    IrValue *two = index_const(a, 2), *zero = index_const(a, 0), *one = index_const(a, 1);
     IrValue *number = binary(a, IR_ARITH_DIVUI, tile, index_const(a, a->heads));
+    if (a->is_batch) return number;
+    IrValue *two = index_const(a, 2), *zero = index_const(a, 0), *one = index_const(a, 1);
     IrValue *half = binary(a, IR_ARITH_DIVUI, number, two);
-    IrValue *rounded = build_add_index(&a->v->b, a->num_valid, TOKENS - 1);
-    IrValue *blocks = binary(a, IR_ARITH_DIVUI, rounded, index_const(a, TOKENS));
+    IrValue *rounded = build_add_index(&a->v->b, a->num_valid, a->tokens - 1);
+    IrValue *blocks = binary(a, IR_ARITH_DIVUI, rounded, index_const(a, a->tokens));
     IrValue *from_end = binary(a, IR_ARITH_SUBI, binary(a, IR_ARITH_SUBI, blocks, one), half);
     IrValue *is_even = build_cmpi(&a->v->b, "eq", binary(a, IR_ARITH_REMUI, number, two), zero);
     IrValue *block = build_select(&a->v->b, is_even, half, from_end);
-    return binary(a, IR_ARITH_MULI, block, index_const(a, TOKENS));
+    return binary(a, IR_ARITH_MULI, block, index_const(a, a->tokens));
 }
 
 Status vectorize_attention(Vectorizer *v) {
@@ -439,7 +474,7 @@ Status vectorize_attention(Vectorizer *v) {
     a.head = binary(&a, IR_ARITH_REMUI, tile, index_const(&a, a.heads));
     IrValue *first_token = first_token_of(&a, tile);
     IrValue *left = binary(&a, IR_ARITH_SUBI, a.num_valid, first_token);
-    IrValue *tokens = binary(&a, IR_ARITH_MINUI, left, index_const(&a, TOKENS));
+    IrValue *tokens = binary(&a, IR_ARITH_MINUI, left, index_const(&a, a.tokens));
     IrValue *num_block_rows = binary(&a, IR_ARITH_MULI, tokens, index_const(&a, a.group));
     tiles = v->b;
     build_for(&tiles, build_index(&tiles, 0), num_block_rows, build_index(&tiles, a.num_rows), 0,

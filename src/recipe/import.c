@@ -20,30 +20,48 @@ typedef struct Rope {
     const GgufTensor *factors; // NULL: none
 } Rope;
 
+// What the templates are filled in for: tokens of one sequence, or one token each of several.
+typedef struct CallForm {
+    const char *suffix;                       // of the functions' names
+    const char *start_type, *pages_type, *rows; // rows: of the logits
+    bool is_batch;
+} CallForm;
+
+enum { ONE_SEQUENCE, BATCH, NUM_CALL_FORMS };
+
 typedef struct Importer {
     Model model;
     StrBuf text;
+    CallForm forms[NUM_CALL_FORMS];
+    size_t num_forms;
     const char *kv_type; // of one layer's K or V cache
     Rope *ropes;         // the different ones
     size_t num_ropes;
     size_t *kind_ropes;       // [kind] number of its table
-    const char **layer_names; // [layer] the function it calls
+    const char **layer_names; // [layer] the function it calls, without the suffix of the form
     const char **signatures;  // [layer] its kind and weight formats
 } Importer;
 
 // ---------------------------------------------------------------- module attributes
 
+static void put_sizes(StrBuf *out, const char *key, uint32_t num, const int64_t *sizes) {
+    if (num == 0) return;
+    strbuf_printf(out, "%s[", key);
+    for (uint32_t i = 0; i < num; i++)
+        strbuf_printf(out, "%s%" PRId64 " : i64", i ? ", " : "", sizes[i]);
+    strbuf_puts(out, "]");
+}
+
 void import_put_config(const Recipe *recipe, StrBuf *out) {
     strbuf_puts(out, "ingot.config = {activations = ");
     strbuf_put_json_string(out, recipe->activations, strlen(recipe->activations));
-    strbuf_puts(out, ", buckets = [");
-    for (uint32_t i = 0; i < recipe->num_buckets; i++)
-        strbuf_printf(out, "%s%" PRId64 " : i64", i ? ", " : "", recipe->buckets[i]);
+    put_sizes(out, ", batches = ", recipe->num_batches, recipe->batches);
+    put_sizes(out, ", buckets = ", recipe->num_buckets, recipe->buckets);
     strbuf_printf(
         out,
-        "], kv = \"%s\", max_pages = %" PRId64 " : i64, pack_gate_up = %s, pack_qkv = %s, "
+        ", kv = \"%s\", max_pages = %" PRId64 " : i64, num_pages = %" PRId64 " : i64, pack_gate_up = %s, pack_qkv = %s, "
         "page_len = %" PRId64 " : i64, threads = %" PRId64 " : i64}",
-        recipe->kv, recipe->max_pages, recipe->is_gate_up_packed ? "true" : "false",
+        recipe->kv, recipe->max_pages, recipe->num_pages, recipe->is_gate_up_packed ? "true" : "false",
         recipe->is_qkv_packed ? "true" : "false", recipe->page_len_tokens, recipe->target.threads);
 }
 
@@ -144,13 +162,19 @@ static Status put_module_head(Importer *im) {
 // layer -1: tensors outside the layers. kind: whose numbers are visible, NO_KIND: the model's.
 static const size_t NO_KIND = SIZE_MAX;
 
-static void start_env(Importer *im, int64_t layer, size_t kind, FillEnv *env) {
+static void start_env(Importer *im, int64_t layer, size_t kind, const CallForm *form,
+                      FillEnv *env) {
     Model *model = &im->model;
     const ExprScope *numbers =
         kind == NO_KIND ? &model->scope : &model->layers[model->kind_layers[kind]].scope;
     fill_env_init(env, model, layer, numbers);
     fill_env_text(env, "kv", model->recipe->kv);
     fill_env_text(env, "kv_type", im->kv_type);
+    fill_env_text(env, "call", form->suffix);
+    fill_env_text(env, "start_type", form->start_type);
+    fill_env_text(env, "pages_type", form->pages_type);
+    fill_env_text(env, "rows", form->rows);
+    expr_define(&env->scope, "IS_BATCH", form->is_batch, NULL);
     if (kind != NO_KIND) fill_env_text(env, "kind", numbered(im, "", kind));
 }
 
@@ -169,49 +193,62 @@ static Status bind_instance(FillEnv *env, const DocNode *instance) {
     return STATUS_OK;
 }
 
-static Status put_instances(Importer *im, const DocNode *function, size_t kind) {
+static Status put_instances(Importer *im, const DocNode *function, size_t kind,
+                            const CallForm *form) {
     const DocNode *ir = NULL, *instances = doc_find(function, "for");
     FillEnv env;
     TRY(model_child(&im->model, function, "ir", DOC_SCALAR, &ir));
     if (!instances) {
-        start_env(im, -1, kind, &env);
+        start_env(im, -1, kind, form, &env);
         return fill_template(&env, ir, &im->text);
     }
     FOR_EACH_DOC(instance, instances) {
-        start_env(im, -1, kind, &env);
+        start_env(im, -1, kind, form, &env);
         TRY(bind_instance(&env, instance));
         TRY(fill_template(&env, ir, &im->text));
     }
     return STATUS_OK;
 }
 
-// Functions that say `per: kind` are made for every kind of layer, ${kind} tells them apart.
+// For every kind of layer, or for none in particular.
+static Status put_kinds(Importer *im, const DocNode *function, bool is_per_kind,
+                        const CallForm *form) {
+    if (!is_per_kind) return put_instances(im, function, NO_KIND, form);
+    for (size_t kind = 0; kind < im->model.num_kinds; kind++)
+        TRY(put_instances(im, function, kind, form));
+    return STATUS_OK;
+}
+
+// Functions that say `per: kind` are made for every kind of layer, ${kind} tells them apart; those
+// that say `per: call` for every form of a call, told apart by ${call}.
 static Status put_shared_functions(Importer *im) {
     const DocNode *functions = NULL;
     TRY(model_child(&im->model, im->model.arch, "functions", DOC_MAP, &functions));
     FOR_EACH_DOC(function, functions) {
         const DocNode *per = doc_find(function, "per");
-        if (!per) {
-            TRY(put_instances(im, function, NO_KIND));
-            continue;
-        }
-        if (!str_equal(per->text, "kind"))
-            return diag_error(im->model.sink, DIAG_R0013, per->span, "per can only be kind");
-        for (size_t kind = 0; kind < im->model.num_kinds; kind++)
-            TRY(put_instances(im, function, kind));
+        const char *text = per ? per->text : "";
+        bool is_per_both = str_equal(text, "kind and call");
+        bool is_per_kind = is_per_both || str_equal(text, "kind");
+        bool is_per_call = is_per_both || str_equal(text, "call");
+        if (per && !is_per_kind && !is_per_call)
+            return diag_error(im->model.sink, DIAG_R0013, per->span,
+                              "per can be kind, call, or kind and call");
+        for (size_t f = 0; f < (is_per_call ? im->num_forms : 1); f++)
+            TRY(put_kinds(im, function, is_per_kind, &im->forms[f]));
     }
     return STATUS_OK;
 }
 
 // A function with weights: embed, head, or the layer function of one layer.
-static Status put_part(Importer *im, const char *part, const char *name, int64_t layer) {
+static Status put_part(Importer *im, const char *part, const char *name, int64_t layer,
+                       const CallForm *form) {
     const DocNode *node = NULL, *weights = NULL, *ir = NULL;
     TRY(model_child(&im->model, im->model.arch, part, DOC_MAP, &node));
     TRY(model_child(&im->model, node, "weights", DOC_LIST, &weights));
     TRY(model_child(&im->model, node, "ir", DOC_SCALAR, &ir));
     FillEnv env;
     StrBuf args = {0};
-    start_env(im, layer, layer < 0 ? NO_KIND : im->model.layers[layer].kind, &env);
+    start_env(im, layer, layer < 0 ? NO_KIND : im->model.layers[layer].kind, form, &env);
     Status status = fill_put_args(&env, weights, &args);
     if (status == STATUS_OK) {
         fill_env_text(&env, "name", name);
@@ -220,6 +257,10 @@ static Status put_part(Importer *im, const char *part, const char *name, int64_t
     }
     strbuf_deinit(&args);
     return status;
+}
+
+static const char *form_name(const Importer *im, const char *name, const CallForm *form) {
+    return arena_printf(im->model.arena, "%s%s", name, form->suffix);
 }
 
 static const char *layer_signature(const Importer *im, int64_t layer) {
@@ -252,7 +293,9 @@ static Status put_layers(Importer *im) {
                               (DiagSpan){.file = gguf_path(im->model.gguf)},
                               "more than %d layers that all differ", MAX_LAYER_FUNCTIONS);
         im->layer_names[layer] = numbered(im, "layer", num_functions++);
-        TRY(put_part(im, "layer", im->layer_names[layer], (int64_t)layer));
+        for (size_t f = 0; f < im->num_forms; f++)
+            TRY(put_part(im, "layer", form_name(im, im->layer_names[layer], &im->forms[f]),
+                         (int64_t)layer, &im->forms[f]));
     }
     return STATUS_OK;
 }
@@ -306,29 +349,29 @@ static Status name_value(Importer *im, const char *name, int64_t *out) {
 }
 
 typedef struct ForwardTypes {
-    const char *x, *table, *pages, *logits;
+    const CallForm *form;
+    const char *x, *table, *logits;
 } ForwardTypes;
 
-static Status forward_types(Importer *im, ForwardTypes *out) {
-    int64_t embd = 0, table_len = 0, half = 0, pages = 0, vocab = 0;
+static Status forward_types(Importer *im, const CallForm *form, ForwardTypes *out) {
+    int64_t embd = 0, table_len = 0, half = 0, vocab = 0;
     TRY(name_value(im, "EMBD", &embd));
     TRY(name_value(im, "TABLE_LEN", &table_len));
     TRY(name_value(im, "HALF", &half));
-    TRY(name_value(im, "PAGES", &pages));
     TRY(name_value(im, "VOCAB", &vocab));
     Arena *arena = im->model.arena;
+    out->form = form;
     out->x = arena_printf(arena, "tensor<?x%" PRId64 "xf32>", embd);
     out->table = arena_printf(arena, "tensor<%" PRId64 "x%" PRId64 "xf32>", table_len, half);
-    out->pages = arena_printf(arena, "tensor<%" PRId64 "xi32>", pages);
-    out->logits = arena_printf(arena, "tensor<1x%" PRId64 "xf32>", vocab);
+    out->logits = arena_printf(arena, "tensor<%sx%" PRId64 "xf32>", form->rows, vocab);
     return STATUS_OK;
 }
 
 static Status put_forward_head(Importer *im, const ForwardTypes *types) {
     StrBuf *text = &im->text;
     bool *is_declared = ARENA_ARRAY(im->model.arena, bool, gguf_num_tensors(im->model.gguf));
-    strbuf_printf(text, "  func.func @forward(%%ids: tensor<?xi32>, %%start: index, %%pages: %s",
-                  types->pages);
+    strbuf_printf(text, "  func.func @forward%s(%%ids: tensor<?xi32>, %%start: %s, %%pages: %s",
+                  types->form->suffix, types->form->start_type, types->form->pages_type);
     for (int64_t i = 0; i < im->model.num_layers; i++)
         for (int v = 0; v < 2; v++)
             strbuf_printf(text,
@@ -347,7 +390,8 @@ static Status put_forward_head(Importer *im, const ForwardTypes *types) {
     TRY(put_part_args(im, "head", -1, is_declared));
     strbuf_printf(text, ")\n    -> (%s", types->logits);
     for (int64_t i = 0; i < 2 * im->model.num_layers; i++) strbuf_printf(text, ", %s", im->kv_type);
-    strbuf_puts(text, ") {\n");
+    strbuf_printf(text, ")%s {\n",
+                  types->form->is_batch ? " attributes {ingot.batch}" : "");
     return STATUS_OK;
 }
 
@@ -358,11 +402,12 @@ static Status put_layer_call(Importer *im, const ForwardTypes *types, int64_t la
     strbuf_printf(text,
                   "    %%x%" PRId64 ":3 = func.call @%s(%s, %%start, %%pages, %%kc%" PRId64
                   ", %%vc%" PRId64 ", %%%s, %%%s",
-                  layer + 1, im->layer_names[layer], x, layer, layer, numbered(im, "cos", rope),
+                  layer + 1, form_name(im, im->layer_names[layer], types->form), x, layer, layer,
+                  numbered(im, "cos", rope),
                   numbered(im, "sin", rope));
     TRY(put_part_weights(im, "layer", layer, false));
-    strbuf_printf(text, ") : (%s, index, %s, %s, %s, %s, %s", types->x, types->pages, im->kv_type,
-                  im->kv_type, types->table, types->table);
+    strbuf_printf(text, ") : (%s, %s, %s, %s, %s, %s, %s", types->x, types->form->start_type,
+                  types->form->pages_type, im->kv_type, im->kv_type, types->table, types->table);
     TRY(put_part_weights(im, "layer", layer, true));
     strbuf_printf(text, ") -> (%s, %s, %s) loc(\"blk.%" PRId64 "\"(", types->x, im->kv_type,
                   im->kv_type, layer);
@@ -371,10 +416,10 @@ static Status put_layer_call(Importer *im, const ForwardTypes *types, int64_t la
     return STATUS_OK;
 }
 
-static Status put_forward(Importer *im) {
+static Status put_forward(Importer *im, const CallForm *form) {
     StrBuf *text = &im->text;
     ForwardTypes types;
-    TRY(forward_types(im, &types));
+    TRY(forward_types(im, form, &types));
     TRY(put_forward_head(im, &types));
     int64_t num_layers = im->model.num_layers;
     strbuf_puts(text, "    %x0 = func.call @embed(%ids");
@@ -383,7 +428,7 @@ static Status put_forward(Importer *im) {
     TRY(put_part_weights(im, "embed", -1, true));
     strbuf_printf(text, ") -> %s\n", types.x);
     for (int64_t i = 0; i < num_layers; i++) TRY(put_layer_call(im, &types, i));
-    strbuf_printf(text, "    %%logits = func.call @head(%%x%" PRId64 "#0", num_layers);
+    strbuf_printf(text, "    %%logits = func.call @head%s(%%x%" PRId64 "#0", form->suffix, num_layers);
     TRY(put_part_weights(im, "head", -1, false));
     strbuf_printf(text, ") : (%s", types.x);
     TRY(put_part_weights(im, "head", -1, true));
@@ -398,21 +443,41 @@ static Status put_forward(Importer *im) {
 
 // ---------------------------------------------------------------- the whole
 
+static Status describe_forms(Importer *im) {
+    int64_t pages = 0;
+    TRY(name_value(im, "PAGES", &pages));
+    im->forms[ONE_SEQUENCE] =
+        (CallForm){.suffix = "",
+                   .start_type = "index",
+                   .pages_type = arena_printf(im->model.arena, "tensor<%" PRId64 "xi32>", pages),
+                   .rows = "1"};
+    im->forms[BATCH] =
+        (CallForm){.suffix = "_batch",
+                   .start_type = "tensor<?xi32>",
+                   .pages_type = arena_printf(im->model.arena, "tensor<?x%" PRId64 "xi32>", pages),
+                   .rows = "?",
+                   .is_batch = true};
+    im->num_forms = im->model.recipe->num_batches > 0 ? NUM_CALL_FORMS : 1;
+    return STATUS_OK;
+}
+
 static Status write_module(Importer *im) {
-    int64_t kv_heads = 0, head_dim = 0, pages = 0, page_len = 0;
+    int64_t kv_heads = 0, head_dim = 0, page_len = 0;
     TRY(name_value(im, "KV_HEADS", &kv_heads));
     TRY(name_value(im, "HEAD_DIM", &head_dim));
-    TRY(name_value(im, "PAGES", &pages));
     TRY(name_value(im, "PAGE_LEN", &page_len));
+    TRY(describe_forms(im));
     im->kv_type =
         arena_printf(im->model.arena, "tensor<%" PRId64 "x%" PRId64 "x%" PRId64 "x%" PRId64 "x%s>",
-                     pages, page_len, kv_heads, head_dim, im->model.recipe->kv);
+                     im->model.recipe->num_pages, page_len, kv_heads, head_dim,
+                     im->model.recipe->kv);
     TRY(put_module_head(im));
     TRY(put_shared_functions(im));
-    TRY(put_part(im, "embed", "embed", -1));
+    TRY(put_part(im, "embed", "embed", -1, &im->forms[ONE_SEQUENCE]));
     TRY(put_layers(im));
-    TRY(put_part(im, "head", "head", -1));
-    TRY(put_forward(im));
+    for (size_t f = 0; f < im->num_forms; f++)
+        TRY(put_part(im, "head", form_name(im, "head", &im->forms[f]), -1, &im->forms[f]));
+    for (size_t f = 0; f < im->num_forms; f++) TRY(put_forward(im, &im->forms[f]));
     strbuf_puts(&im->text, "}\n");
     return STATUS_OK;
 }

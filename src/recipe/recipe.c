@@ -467,31 +467,48 @@ static DiagSpan span_or_root(const Reader *r, RecipeKey key) {
     return span->line ? *span : (DiagSpan){.file = r->recipe->path};
 }
 
-static void derive_buckets(Reader *r) {
-    Recipe *recipe = r->recipe;
-    RecipeRange *seq = &recipe->seq_len;
-    if (!r->is_given[RECIPE_SEQ_STEP]) seq->step = seq->max;
-    if (seq->min > seq->max) {
-        note_error(diag_error(r->sink, DIAG_R0011, span_or_root(r, RECIPE_SEQ_MIN),
-                              "seq_len.min %" PRId64 " is above seq_len.max %" PRId64, seq->min,
-                              seq->max));
-        return;
+typedef struct RangeKeys {
+    const char *name;
+    RecipeKey min, step;
+} RangeKeys;
+
+// The multiples of step from min to max, and max, behind the size 1. Reports what is wrong.
+static uint32_t list_sizes(Reader *r, RecipeRange *range, const RangeKeys *of,
+                           int64_t sizes[RECIPE_MAX_BUCKETS]) {
+    if (!r->is_given[of->step]) range->step = range->max;
+    if (range->min > range->max) {
+        note_error(diag_error(r->sink, DIAG_R0011, span_or_root(r, of->min),
+                              "%s.min %" PRId64 " is above %s.max %" PRId64, of->name, range->min,
+                              of->name, range->max));
+        return 0;
     }
-    int64_t first = (seq->min + seq->step - 1) / seq->step * seq->step;
-    int64_t count = first < seq->max ? (seq->max - 1 - first) / seq->step + 1 : 0;
-    count += 1 + (first > 1 && seq->max > 1); // the maximum, and one token
+    int64_t first = (range->min + range->step - 1) / range->step * range->step;
+    int64_t count = first < range->max ? (range->max - 1 - first) / range->step + 1 : 0;
+    count += 1 + (first > 1 && range->max > 1); // the maximum, and the size 1
     if (count > RECIPE_MAX_BUCKETS) {
-        note_error(diag_error(r->sink, DIAG_R0005, span_or_root(r, RECIPE_SEQ_STEP),
-                              "seq_len gives %" PRId64 " buckets, at most %d are compiled", count,
-                              RECIPE_MAX_BUCKETS));
-        diag_write(r->sink, "step: %" PRId64, (seq->max + 30) / 31);
-        return;
+        note_error(diag_error(r->sink, DIAG_R0005, span_or_root(r, of->step),
+                              "%s gives %" PRId64 " buckets, at most %d are compiled", of->name,
+                              count, RECIPE_MAX_BUCKETS));
+        diag_write(r->sink, "step: %" PRId64, (range->max + 30) / 31);
+        return 0;
     }
-    recipe->num_buckets = 0;
-    recipe->buckets[recipe->num_buckets++] = 1;
-    for (int64_t size = first; size < seq->max; size += seq->step)
-        if (size > 1) recipe->buckets[recipe->num_buckets++] = size;
-    if (seq->max > 1) recipe->buckets[recipe->num_buckets++] = seq->max;
+    uint32_t num = 0;
+    sizes[num++] = 1;
+    for (int64_t size = first; size < range->max; size += range->step)
+        if (size > 1) sizes[num++] = size;
+    if (range->max > 1) sizes[num++] = range->max;
+    return num;
+}
+
+static void derive_buckets(Reader *r) {
+    static const RangeKeys seq = {"seq_len", RECIPE_SEQ_MIN, RECIPE_SEQ_STEP},
+                           batch = {"batch_size", RECIPE_BATCH_MIN, RECIPE_BATCH_STEP};
+    Recipe *recipe = r->recipe;
+    recipe->num_buckets = list_sizes(r, &recipe->seq_len, &seq, recipe->buckets);
+    int64_t sizes[RECIPE_MAX_BUCKETS];
+    uint32_t num = list_sizes(r, &recipe->batch_size, &batch, sizes);
+    recipe->num_batches = num ? num - 1 : 0; // one sequence: the bucket of one token
+    memcpy(recipe->batches, sizes + 1, recipe->num_batches * sizeof *sizes);
 }
 
 static void derive_pages(Reader *r) {
@@ -515,6 +532,7 @@ static void derive_pages(Reader *r) {
     } else {
         recipe->max_pages = pages;
     }
+    recipe->num_pages = recipe->max_pages * recipe->batch_size.max;
     if (recipe->seq_len.max > recipe->page_len_tokens * recipe->max_pages)
         note_error(diag_error(r->sink, DIAG_R0011, span_or_root(r, RECIPE_SEQ_MAX),
                               "seq_len.max %" PRId64 " is longer than the context, %" PRId64

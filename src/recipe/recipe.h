@@ -113,7 +113,8 @@ typedef struct Recipe {
     QuantFormat weight_format; // NUM_QUANT_FORMATS: as stored
     RecipeRange batch_size, seq_len;
     int64_t kv_len_tokens; // as asked; the context is page_len_tokens * max_pages
-    int64_t page_len_tokens, max_pages;
+    int64_t page_len_tokens, max_pages; // of a sequence
+    int64_t num_pages;                  // of all sequences of the largest batch
     bool is_kv_paged;
     bool is_qkv_packed, is_gate_up_packed;
     RecipeTarget targets[RECIPE_MAX_TARGETS]; // at least one
@@ -123,6 +124,8 @@ typedef struct Recipe {
     uint32_t num_rules;
     int64_t buckets[RECIPE_MAX_BUCKETS]; // tokens per call, ascending, the first is 1
     uint32_t num_buckets;
+    int64_t batches[RECIPE_MAX_BUCKETS]; // sequences that advance by one token at once, ascending
+    uint32_t num_batches;                // from 2; 0: one at a time
     // Place of each value (keys in lists: of the last element). line 0: the default was taken.
     // Quotes text in the arena of the sink given to recipe_load.
     DiagSpan spans[NUM_RECIPE_KEYS];

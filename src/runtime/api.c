@@ -116,6 +116,7 @@ IngotModelInfo ingot_model_info(const IngotModel *model) {
         .context_tokens = plan->context_len_tokens,
         .page_tokens = plan->page_len_tokens,
         .chunk_tokens = artifact_largest_bucket(&model->artifact),
+        .max_sequences = plan->max_sequences,
         .has_tokenizer = model->tokenizer != NULL,
         .has_chat_template =
             artifact_find_section(&model->artifact, SECTION_TEMPLATE, 0, &data) != NULL,
@@ -253,6 +254,24 @@ IngotStatus ingot_prefill_each(IngotSession *session, const int32_t *ids, size_t
 
 IngotStatus ingot_decode(IngotSession *session, int32_t id, IngotError **out_error) {
     return ingot_prefill(session, &id, 1, out_error);
+}
+
+IngotStatus ingot_decode_batch(IngotSession *const *sessions, const int32_t *ids, size_t num,
+                               IngotError **out_error) {
+    DiagSink sink;
+    diag_sink_init(&sink);
+    Session **inner = base_alloc(MAX(num, (size_t)1), sizeof *inner);
+    Status status = STATUS_OK;
+    for (size_t i = 0; i < num; i++) {
+        inner[i] = sessions[i]->session;
+        if (sessions[i]->model != sessions[0]->model && status == STATUS_OK)
+            status = diag_error(&sink, DIAG_X0022, (DiagSpan){0},
+                                "sequences 0 and %zu are of two models", i);
+    }
+    uint32_t num_sessions = (uint32_t)MIN(num, (size_t)UINT32_MAX);
+    if (status == STATUS_OK) status = session_decode_batch(inner, ids, num_sessions, &sink);
+    free(inner);
+    return api_finish(status, &sink, out_error);
 }
 
 const float *ingot_logits(const IngotSession *session) {

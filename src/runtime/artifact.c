@@ -259,7 +259,9 @@ const char *artifact_string(const Artifact *artifact, uint32_t offset) {
 }
 
 uint32_t artifact_largest_bucket(const Artifact *artifact) {
-    return artifact->entries[artifact->plan->entries.count - 1].bucket_tokens;
+    uint64_t last = artifact->plan->entries.count - 1;
+    while (artifact->entries[last].is_batch) last--; // the first one is none
+    return artifact->entries[last].bucket_tokens;
 }
 
 int64_t artifact_bucket(const Artifact *artifact, const PlanEntry *entry, uint32_t name) {

@@ -146,6 +146,7 @@ static uint8_t *buffer_address(const Executor *executor, const PlanBuffer *buffe
     case SPACE_SCRATCH:
         return executor->scratch.base + worker * plan_scratch_stride_bytes(artifact->plan) + offset;
     case SPACE_TOKENS: return executor->io.base + io->tokens_offset + offset;
+    case SPACE_STARTS: return executor->io.base + io->starts_offset + offset;
     case SPACE_PAGES: return executor->io.base + io->pages_offset + offset;
     case SPACE_LOGITS: return executor->io.base + io->logits_offset + offset;
     case SPACE_PORTS: return executor->io.base + io->ports_offset + offset;
@@ -231,7 +232,7 @@ static Status open_parts(Executor *executor, const ExecutorOptions *options, Dia
                executor->weights.bytes - weights->len_bytes);
     place_bindings(executor);
     bind_steps(executor);
-    uint32_t num_pages = artifact->plan->max_pages;
+    uint32_t num_pages = artifact->plan->num_pages;
     executor->free_pages = base_alloc(num_pages, sizeof *executor->free_pages);
     for (uint32_t i = 0; i < num_pages; i++) executor->free_pages[i] = (int32_t)(num_pages - 1 - i);
     executor->num_free_pages = num_pages;
@@ -381,9 +382,11 @@ static ExecutorFault first_fault(const Executor *executor) {
 ExecutorFault executor_run(Executor *executor, const ExecutorCall *call) {
     const Artifact *artifact = executor->artifact;
     BUG_IF(call->entry >= artifact->plan->entries.count, "entry %u", call->entry);
-    uint32_t bucket = artifact->entries[call->entry].bucket_tokens;
+    const PlanEntry *entry = &artifact->entries[call->entry];
+    uint32_t bucket = entry->bucket_tokens;
+    uint64_t end = (uint64_t)call->start + (entry->is_batch ? 0 : call->num_valid);
     BUG_IF(call->num_valid > bucket || (call->num_valid == 0 && bucket > 0) ||
-               (uint64_t)call->start + call->num_valid > artifact->plan->context_len_tokens,
+               end > artifact->plan->context_len_tokens,
            "%u tokens at %u in entry %u", call->num_valid, call->start, call->entry);
     BUG_IF(call->part == EXECUTOR_HEAD && !artifact->entries[call->entry].repeats_head,
            "the head of entry %u cannot run alone", call->entry);
@@ -406,6 +409,7 @@ ExecutorIo executor_io(Executor *executor) {
     const PlanIoLayout *io = &executor->artifact->io;
     uint8_t *base = executor->io.base;
     return (ExecutorIo){.tokens = (int32_t *)(base + io->tokens_offset),
+                        .starts = (int32_t *)(base + io->starts_offset),
                         .page_table = (int32_t *)(base + io->pages_offset),
                         .logits = (float *)(base + io->logits_offset),
                         .ports = base + io->ports_offset};
@@ -418,7 +422,7 @@ bool executor_take_page(Executor *executor, int32_t *out_page) {
 }
 
 void executor_give_page(Executor *executor, int32_t page) {
-    BUG_IF(executor->num_free_pages == executor->artifact->plan->max_pages, "page %d given twice",
+    BUG_IF(executor->num_free_pages == executor->artifact->plan->num_pages, "page %d given twice",
            page);
     executor->free_pages[executor->num_free_pages++] = page;
 }

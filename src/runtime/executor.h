@@ -26,9 +26,10 @@ void executor_close(Executor *executor); // NULL is allowed
 
 // Where a call's input is written and its result read; owned by the executor.
 typedef struct ExecutorIo {
-    int32_t *tokens;     // of the call, at most executor_largest_bucket
-    int32_t *page_table; // max_pages physical page numbers
-    float *logits;       // vocab_size
+    int32_t *tokens;     // of the call, at most artifact_largest_bucket, or a batch's
+    int32_t *starts;     // of a batch: a position per sequence, 0 from num_valid on
+    int32_t *page_table; // max_pages physical page numbers of each sequence
+    float *logits;       // vocab_size of each sequence
     uint8_t *ports;      // ports_bytes: arguments and results of the entry at hand
 } ExecutorIo;
 ExecutorIo executor_io(Executor *executor);
@@ -47,7 +48,7 @@ typedef enum ExecutorPart {
 typedef struct ExecutorCall {
     uint32_t entry;     // index in artifact->entries
     uint32_t num_valid; // 1 <= num_valid <= its bucket_tokens; 0 if the entry takes tensors
-    uint32_t start;     // position of the first token; start + num_valid <= context
+    uint32_t start;     // position of the first token; start + num_valid <= context; of a batch: 0
     ExecutorPart part;
 } ExecutorCall;
 // What a check of the compiled code found. What has been written until then is of no use.

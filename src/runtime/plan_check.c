@@ -99,6 +99,11 @@ static Status check_header(Artifact *artifact, DiagSink *sink) {
         (uint64_t)plan->page_len_tokens * plan->max_pages != plan->context_len_tokens)
         return diag_error(sink, DIAG_X0006, span, "%u pages of %u tokens are not a context of %u",
                           plan->max_pages, plan->page_len_tokens, plan->context_len_tokens);
+    if (plan->max_sequences > PLAN_MAX_SEQUENCES || has_context != (plan->max_sequences != 0) ||
+        plan->num_pages < plan->max_pages ||
+        plan->num_pages > (uint64_t)plan->max_pages * plan->max_sequences)
+        return diag_error(sink, DIAG_X0006, span, "%u pages for %u sequences", plan->num_pages,
+                          plan->max_sequences);
     const uint64_t sizes[] = {plan->weights_bytes, plan->arena_bytes, plan->kv_bytes,
                               plan->scratch_bytes, plan->io_bytes,    plan->runtime_bytes,
                               plan->ports_bytes};
@@ -162,12 +167,17 @@ static Status check_entries(const Artifact *artifact, DiagSink *sink) {
     for (uint64_t i = 0; i < plan->entries.count; i++) {
         const PlanEntry *entry = &artifact->entries[i];
         DiagSpan span = elem_at(artifact, plan->entries, i, sizeof *entry);
+        const PlanEntry *before = i > 0 ? &artifact->entries[i - 1] : NULL;
         bool is_model = plan->vocab_size != 0;
-        if (is_model != (entry->bucket_tokens != 0) ||
-            entry->bucket_tokens > plan->context_len_tokens ||
-            (is_model && i > 0 && entry->bucket_tokens <= artifact->entries[i - 1].bucket_tokens))
+        uint32_t most = entry->is_batch ? plan->max_sequences : plan->context_len_tokens;
+        if (is_model != (entry->bucket_tokens != 0) || entry->bucket_tokens > most ||
+            (is_model && before && before->is_batch == entry->is_batch &&
+             entry->bucket_tokens <= before->bucket_tokens))
             return diag_error(sink, DIAG_X0006, span,
                               "buckets are out of order or beyond the context");
+        if (entry->is_batch > 1 || (entry->is_batch && (!is_model || !before)) ||
+            (before && before->is_batch > entry->is_batch))
+            return diag_error(sink, DIAG_X0006, span, "entries of batches are not the last");
         if (!is_range(entry->first_port, entry->num_ports, plan->ports.count) ||
             (is_model && entry->num_ports != 0))
             return diag_error(sink, DIAG_X0006, span, "an entry's ports lie outside their table");
@@ -188,8 +198,10 @@ static bool is_scalar(const PlanScalar *scalar) {
 // Largest value a scalar takes in any call; constants are their own.
 static int64_t scalar_limit(const Artifact *artifact, const PlanScalar *scalar) {
     if (scalar->kind == SCALAR_CONST) return scalar->value;
-    return scalar->kind == SCALAR_NUM_VALID ? (int64_t)artifact_largest_bucket(artifact)
-                                            : (int64_t)artifact->plan->context_len_tokens;
+    const PlanHeader *plan = artifact->plan;
+    return scalar->kind == SCALAR_NUM_VALID
+               ? (int64_t)MAX(artifact_largest_bucket(artifact), plan->max_sequences)
+               : (int64_t)plan->context_len_tokens;
 }
 
 static Status check_steps(const Artifact *artifact, DiagSink *sink) {
@@ -226,6 +238,7 @@ static uint64_t space_limit(const Artifact *artifact, uint32_t space) {
     case SPACE_KV: return plan->kv_bytes;
     case SPACE_SCRATCH: return plan->scratch_bytes;
     case SPACE_TOKENS: return artifact->io.tokens_bytes;
+    case SPACE_STARTS: return artifact->io.starts_bytes;
     case SPACE_PAGES: return artifact->io.pages_bytes;
     case SPACE_LOGITS: return artifact->io.logits_bytes;
     case SPACE_PORTS: return artifact->io.ports_bytes;

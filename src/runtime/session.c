@@ -9,6 +9,7 @@ struct Session {
     uint32_t num_tokens, chunk_tokens;
     uint32_t num_pages; // assigned; the rest of the page table is 0
     bool has_logits;
+    uint32_t row; // its logits' in the last call
     int32_t page_table[]; // max_pages
 };
 
@@ -72,7 +73,7 @@ static Status check_request(const Session *session, const int32_t *ids, uint64_t
     if (needed > (uint64_t)session->num_pages + num_free) {
         Status status = diag_error(
             sink, DIAG_X0015, span, "%llu more KV pages are needed, %u of %u are free",
-            (unsigned long long)(needed - session->num_pages), num_free, plan->max_pages);
+            (unsigned long long)(needed - session->num_pages), num_free, plan->num_pages);
         (void)status;
         return STATUS_LIMIT;
     }
@@ -84,11 +85,21 @@ static Status check_request(const Session *session, const int32_t *ids, uint64_t
     return STATUS_OK;
 }
 
-// Index of the smallest entry that holds num_tokens.
-static uint32_t pick_entry(const Artifact *artifact, uint32_t num_tokens) {
+// Index of the smallest entry that holds so many tokens, or sequences.
+static uint32_t pick_entry(const Artifact *artifact, bool is_batch, uint32_t num) {
     for (uint32_t i = 0; i < artifact->plan->entries.count; i++)
-        if (artifact->entries[i].bucket_tokens >= num_tokens) return i;
-    BUG("no bucket holds %u tokens", num_tokens);
+        if (!artifact->entries[i].is_batch == !is_batch &&
+            artifact->entries[i].bucket_tokens >= num)
+            return i;
+    BUG("no bucket holds %u", num);
+}
+
+static void take_pages(Session *session, uint32_t num_tokens) {
+    uint64_t page_len = plan_of(session)->page_len_tokens;
+    while (session->num_pages * page_len < num_tokens) {
+        int32_t *slot = &session->page_table[session->num_pages++];
+        BUG_IF(!executor_take_page(session->executor, slot), "no page was free");
+    }
 }
 
 // The call that was made; its head can be run again where the entry allows it.
@@ -97,20 +108,18 @@ static ExecutorCall run_chunk(Session *session, const int32_t *ids, uint32_t num
     const PlanHeader *plan = plan_of(session);
     ExecutorIo io = executor_io(session->executor);
     uint32_t end = session->num_tokens + num_tokens;
-    while ((uint64_t)session->num_pages * plan->page_len_tokens < end) {
-        int32_t *slot = &session->page_table[session->num_pages++];
-        BUG_IF(!executor_take_page(session->executor, slot), "no page was free");
-    }
+    take_pages(session, end);
     memcpy(io.tokens, ids, num_tokens * sizeof *ids);
     memcpy(io.page_table, session->page_table, plan->max_pages * sizeof *io.page_table);
     const ExecutorCall call = {
-        .entry = pick_entry(executor_artifact(session->executor), num_tokens),
+        .entry = pick_entry(executor_artifact(session->executor), false, num_tokens),
         .num_valid = num_tokens,
         .start = session->num_tokens,
         .part = part,
     };
     (void)executor_run(session->executor, &call); // a language model has no checks
     session->num_tokens = end;
+    session->row = 0;
     return call;
 }
 
@@ -146,7 +155,7 @@ Status session_prefill_each(Session *session, const int32_t *ids, uint64_t num_i
     const Artifact *artifact = executor_artifact(session->executor);
     for (uint64_t done = 0; done < num_ids;) {
         uint32_t num_tokens = (uint32_t)MIN(num_ids - done, (uint64_t)session->chunk_tokens);
-        bool repeats = artifact->entries[pick_entry(artifact, num_tokens)].repeats_head;
+        bool repeats = artifact->entries[pick_entry(artifact, false, num_tokens)].repeats_head;
         session->has_logits = true;
         if (repeats && num_tokens > 1) { // else the tokens one by one: the same numbers, later
             run_chunk_each(session, ids + done, num_tokens, each, context, done);
@@ -164,8 +173,66 @@ Status session_decode(Session *session, int32_t id, DiagSink *sink) {
     return session_prefill(session, &id, 1, sink);
 }
 
+// Refuses a batch that cannot be computed, before anything is.
+static Status check_batch(Session *const *sessions, const int32_t *ids, uint32_t num,
+                          DiagSink *sink) {
+    const Artifact *artifact = executor_artifact(sessions[0]->executor);
+    const DiagSpan span = {.file = artifact->path};
+    uint64_t page_len = artifact->plan->page_len_tokens, num_pages = 0;
+    if (num > artifact->plan->max_sequences) {
+        Status status = diag_error(sink, DIAG_X0022, span,
+                                   "%u sequences at once; the artifact is planned for at most %u",
+                                   num, artifact->plan->max_sequences);
+        (void)status;
+        return STATUS_LIMIT;
+    }
+    for (uint32_t i = 0; i < num; i++) {
+        BUG_IF(sessions[i]->executor != sessions[0]->executor, "sessions of two executors");
+        for (uint32_t k = 0; k < i; k++)
+            if (sessions[k] == sessions[i])
+                return diag_error(sink, DIAG_X0022, span, "sequences %u and %u are the same one", k,
+                                  i);
+        TRY(check_request(sessions[i], &ids[i], 1, sink));
+        num_pages += sessions[i]->num_pages * page_len == sessions[i]->num_tokens;
+    }
+    uint32_t num_free = executor_num_free_pages(sessions[0]->executor);
+    if (num_pages <= num_free) return STATUS_OK;
+    Status status = diag_error(sink, DIAG_X0015, span,
+                               "%llu more KV pages are needed, %u of %u are free",
+                               (unsigned long long)num_pages, num_free, artifact->plan->num_pages);
+    (void)status;
+    return STATUS_LIMIT;
+}
+
+Status session_decode_batch(Session *const *sessions, const int32_t *ids, uint32_t num,
+                            DiagSink *sink) {
+    if (num == 0) return STATUS_OK;
+    if (num == 1) return session_decode(sessions[0], ids[0], sink);
+    TRY(check_batch(sessions, ids, num, sink));
+    Executor *executor = sessions[0]->executor;
+    const Artifact *artifact = executor_artifact(executor);
+    uint32_t max_pages = artifact->plan->max_pages, entry = pick_entry(artifact, true, num);
+    ExecutorIo io = executor_io(executor);
+    memset(io.starts, 0, artifact->io.starts_bytes);
+    for (uint32_t i = 0; i < num; i++) {
+        Session *session = sessions[i];
+        take_pages(session, session->num_tokens + 1);
+        io.tokens[i] = ids[i];
+        io.starts[i] = (int32_t)session->num_tokens++;
+        memcpy(io.page_table + (uint64_t)i * max_pages, session->page_table,
+               max_pages * sizeof *io.page_table);
+        session->has_logits = true;
+        session->row = i;
+    }
+    const ExecutorCall call = {.entry = entry, .num_valid = num};
+    (void)executor_run(executor, &call); // a language model has no checks
+    return STATUS_OK;
+}
+
 const float *session_logits(const Session *session) {
-    return session->has_logits ? executor_io(session->executor).logits : NULL;
+    if (!session->has_logits) return NULL;
+    return executor_io(session->executor).logits +
+           (uint64_t)session->row * plan_of(session)->vocab_size;
 }
 
 uint32_t session_num_tokens(const Session *session) {

@@ -33,6 +33,13 @@ Status session_prefill_each(Session *session, const int32_t *ids, uint64_t num_i
 // Appends one token: a prefill of one.
 Status session_decode(Session *session, int32_t id, DiagSink *sink) MUST_USE;
 
+// Appends a token to each of several sequences of one executor, all different, in one call: their
+// logits are those that session_decode would give each. num 0: nothing happens. Failures, all
+// before anything is computed or changed: those of session_prefill, and X0022: more sequences than
+// the artifact is planned for (STATUS_LIMIT), one of them twice (STATUS_INVALID).
+Status session_decode_batch(Session *const *sessions, const int32_t *ids, uint32_t num,
+                            DiagSink *sink) MUST_USE;
+
 // f32[vocab_size] after the last token; valid until the next prefill or decode of any session on
 // the executor. NULL before the first one.
 const float *session_logits(const Session *session);

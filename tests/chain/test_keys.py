@@ -38,6 +38,7 @@ SUBGRAPH = {"version": 1, "model_name": "s", "subgraph": {"text": TEXT.replace("
 SOFTMAX = {"version": 1, "model_name": "s", "subgraph": {"file": os.path.join(
     ROOT, "tests", "chain", "modules", "matmul_softmax.mlir")}}
 LARGE = MODEL | {"dims": DIMS | {"hidden": 1024, "ffn": 4096, "vocab": 32000}}
+BATCH = MODEL | {"input_constraints": MODEL["input_constraints"] | {"batch_size": {"max": 8, "step": 4}}}
 WINDOW = MODEL | {"dims": DIMS | {"architecture": "olmo2", "sliding_window": 32}}
 
 
@@ -74,9 +75,9 @@ ROWS = {
     "precision.weights": ("plan", MODEL, "Q8_0", "Q4_0", "memory"),
     "precision.activations": ("plan", MODEL, "int8", "f32", "kernels"),
     "precision.kv_cache": ("plan", MODEL, "f16", "f32", "memory"),
-    "input_constraints.batch_size.min": ("diagnostic", MODEL, 1, 2, ("R0005", 3)),
-    "input_constraints.batch_size.max": ("diagnostic", MODEL, 1, 2, ("R0005", 3)),
-    "input_constraints.batch_size.step": ("diagnostic", MODEL, 1, 2, ("R0005", 3)),
+    "input_constraints.batch_size.min": ("plan", BATCH, 1, 5, "entries"),
+    "input_constraints.batch_size.max": ("plan", MODEL, 1, 4, "capacity"),
+    "input_constraints.batch_size.step": ("plan", BATCH, 4, 8, "entries"),
     "input_constraints.seq_len.min": ("plan", MODEL | {"input_constraints": {"seq_len": {"max": 32, "step": 8}}}, 1, 16, "entries"),
     "input_constraints.seq_len.max": ("plan", MODEL, 32, 64, "entries"),
     "input_constraints.seq_len.step": ("plan", MODEL, 32, 16, "entries"),

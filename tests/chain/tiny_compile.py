@@ -18,11 +18,13 @@ memory_optimization: {{kv_cache_page_size: 16}}
 PROMPTS = {"short": [4, 40, 200], "longer": [7, 100, 101, 3, 258, 90, 91, 92, 93, 94, 40, 41]}
 
 
-def compile_model(folder, activations="f32", kv="f32", rules="", bucket=8, options=(), **shape):
+def compile_model(folder, activations="f32", kv="f32", rules="", bucket=8, batch="", options=(), **shape):
     model, recipe = os.path.join(folder, "m.gguf"), os.path.join(folder, "r.yaml")
     reference = make_model(model, **shape)
     with open(recipe, "w", encoding="utf-8") as out:
-        out.write(RECIPE_TEXT.format(activations=activations, kv=kv, bucket=bucket) + rules)
+        text = RECIPE_TEXT.format(activations=activations, kv=kv, bucket=bucket) + rules
+        sizes = f"input_constraints:\n  batch_size: {batch}\n" if batch else "input_constraints:\n"
+        out.write(text.replace("input_constraints:\n", sizes))
     artifact = os.path.join(folder, f"m-{activations}.ingot")
     run_well("compile", recipe, "--model", model, "-o", artifact, *options, timeout=400)
     return reference, artifact
