@@ -125,8 +125,8 @@ INGOT_API IngotStatus ingot_prefill_each(IngotSession *session, const int32_t *i
 // ingot_prefill for one token.
 INGOT_API IngotStatus ingot_decode(IngotSession *session, int32_t id, IngotError **out_error);
 // ids[i] for sessions[i], all different and of one model, in one pass over the weights: each gets
-// to the bit the logits that ingot_decode would give it. At most max_sequences of the model (X0022);
-// else refused like ingot_prefill. num 0: nothing happens.
+// to the bit the logits that ingot_decode would give it. At most max_sequences of the model
+// (X0022); else refused like ingot_prefill. num 0: nothing happens.
 INGOT_API IngotStatus ingot_decode_batch(IngotSession *const *sessions, const int32_t *ids,
                                          size_t num, IngotError **out_error);
 

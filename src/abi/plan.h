@@ -19,7 +19,7 @@ enum {
     ARTIFACT_MAX_SECTIONS = 32,         // slots of the section table, which follows the header
     PLAN_BUFFER_ALIGN_BYTES = 64,
     PLAN_MAX_THREADS = 256,
-    PLAN_MAX_SEQUENCES = 256, // of a batch
+    PLAN_MAX_SEQUENCES = 256,   // of a batch
     PLAN_MAX_NAME_BYTES = 4096, // longest string, its NUL not counted
     PLAN_MAX_RANK = 16,         // of a port
 };
@@ -60,9 +60,9 @@ typedef struct PlanTable {
 
 typedef struct PlanHeader {
     uint32_t kernel_abi_version;
-    uint32_t max_threads;        // workers the plan has scratch for
-    uint32_t vocab_size;         // 0: no language model, every entry is called with tensors
-    uint32_t context_len_tokens; // = page_len_tokens * max_pages
+    uint32_t max_threads;                // workers the plan has scratch for
+    uint32_t vocab_size;                 // 0: no language model, every entry is called with tensors
+    uint32_t context_len_tokens;         // = page_len_tokens * max_pages
     uint32_t page_len_tokens, max_pages; // max_pages: of a sequence
     uint32_t num_pages;                  // of all sequences together
     uint32_t max_sequences;              // that one call takes a token each of; 1 without batches
@@ -107,8 +107,8 @@ typedef struct PlanKernelCode {
 // One compiled entry point. Of a language model: processes `num_valid` tokens, 1 <= num_valid <=
 // bucket_tokens, at positions start..start+num_valid-1, and leaves the logits of the last one in
 // the logits buffer. Of batches: one token of each of `num_valid` sequences, at positions of their
-// own, and leaves their logits in as many rows. Else (bucket_tokens 0): computes its result ports from its argument ports;
-// several entries of one name are its versions for different sizes.
+// own, and leaves their logits in as many rows. Else (bucket_tokens 0): computes its result ports
+// from its argument ports; several entries of one name are its versions for different sizes.
 typedef struct PlanEntry {
     uint32_t bucket_tokens; // is_batch: sequences
     uint32_t first_step, num_steps;
@@ -173,9 +173,9 @@ typedef enum PlanSpace {
     SPACE_SCRATCH, // offset in the worker's own scratch
     SPACE_TOKENS,  // i32 token ids of this call, bucket_tokens of the largest entry
     SPACE_STARTS,  // i32 positions of a batch's tokens, max_sequences; 0 from num_valid on
-    SPACE_PAGES,   // i32 page table of each sequence, max_pages; any order, 0 where not yet assigned
-    SPACE_LOGITS,  // f32, vocab_size for each sequence
-    SPACE_PORTS,   // arguments and results of the entry at hand
+    SPACE_PAGES,  // i32 page table of each sequence, max_pages; any order, 0 where not yet assigned
+    SPACE_LOGITS, // f32, vocab_size for each sequence
+    SPACE_PORTS,  // arguments and results of the entry at hand
     NUM_PLAN_SPACES
 } PlanSpace;
 

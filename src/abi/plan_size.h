@@ -21,7 +21,8 @@ enum {
 // Resident bytes of a mapping that holds `bytes`: a multiple of the page size it gets.
 uint64_t plan_resident_bytes(uint64_t bytes);
 // Resident bytes of one space; SPACE_SCRATCH: of all max_threads workers together. SPACE_TOKENS,
-// SPACE_STARTS, SPACE_PAGES, SPACE_LOGITS and SPACE_PORTS share one mapping of io_bytes, counted at the first.
+// SPACE_STARTS, SPACE_PAGES, SPACE_LOGITS and SPACE_PORTS share one mapping of io_bytes, counted at
+// the first.
 uint64_t plan_space_bytes(const PlanHeader *plan, PlanSpace space);
 // Distance between two workers' scratch.
 uint64_t plan_scratch_stride_bytes(const PlanHeader *plan);

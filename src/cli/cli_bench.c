@@ -114,8 +114,9 @@ static void put_json(const BenchPlan *plan, const BenchRun *runs, uint32_t threa
         put_speed_json(&json, "prefill_tokens_per_s",
                        spread_of(runs, n, offsetof(BenchRun, prefill_ns), plan->prefill));
     if (plan->decode)
-        put_speed_json(&json, "decode_tokens_per_s",
-                       spread_of(runs, n, offsetof(BenchRun, decode_ns), plan->decode * plan->batch));
+        put_speed_json(
+            &json, "decode_tokens_per_s",
+            spread_of(runs, n, offsetof(BenchRun, decode_ns), plan->decode * plan->batch));
     json_put_uint(&json, "peak_rss_bytes", peak_rss_bytes());
     json_put_uint(&json, "start_ns",
                   (uint64_t)spread_of(runs, n, offsetof(BenchRun, start_ns), 0).median);

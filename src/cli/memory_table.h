@@ -15,8 +15,8 @@ typedef struct MemoryLine {
 typedef struct MemoryTable {
     MemoryLine lines[PLAN_MAX_MEMORY_LINES];
     size_t num_lines;
-    uint64_t total_bytes; // of the lines inside
-    uint64_t kv_bytes;    // of all pages, before rounding to pages of the system
+    uint64_t total_bytes;                // of the lines inside
+    uint64_t kv_bytes;                   // of all pages, before rounding to pages of the system
     uint32_t page_len_tokens, max_pages; // max_pages: of a sequence
     uint32_t num_pages, max_sequences;   // num_pages: of all; max_sequences: computed at once
 } MemoryTable;

@@ -72,7 +72,7 @@ typedef struct CompileEntry {
     const CompileSize *sizes;
     uint32_t num_sizes;
     uint32_t bucket_tokens, num_steps, num_barriers;
-    bool is_batch; // bucket_tokens is a number of sequences, one token each
+    bool is_batch;               // bucket_tokens is a number of sequences, one token each
     double one_ns[2], all_ns[2]; // predicted: at an empty and a full context, 1 and all threads
 } CompileEntry;
 
@@ -85,7 +85,7 @@ typedef struct CompileReport {
     CompilePart *parts; // memory by part; those inside add up to total_bytes
     size_t num_parts;
     uint64_t total_bytes;
-    uint64_t kv_bytes; // of all pages
+    uint64_t kv_bytes;                                             // of all pages
     uint32_t page_len_tokens, max_pages, num_pages, max_sequences; // as PlanHeader has them
     CompileEntry *entries;
     size_t num_entries;

@@ -584,9 +584,10 @@ Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *conf
         h->page_len_tokens = (uint32_t)config->page_len_tokens; // 0 without a language model
         h->max_pages = (uint32_t)config->max_pages;
         h->num_pages = (uint32_t)config->num_pages;
-        h->max_sequences = h->max_pages == 0         ? 0
-                           : config->num_batches > 0 ? (uint32_t)config->batches[config->num_batches - 1]
-                                                     : 1;
+        h->max_sequences = h->max_pages == 0 ? 0
+                           : config->num_batches > 0
+                               ? (uint32_t)config->batches[config->num_batches - 1]
+                               : 1;
         h->ports_bytes = r.ports_bytes;
         h->context_len_tokens = h->page_len_tokens * h->max_pages;
         h->weights_bytes = image->len_bytes;

@@ -419,10 +419,10 @@ static void make_attention_kernel(IrModule *m, IrOp *func) {
         if (body->args[i]->type->kind == IR_TYPE_INDEX) n_arg = num_index++;
     ir_op_set_attr(m, func, "ingot.kernel", ir_attr_string(m, "attention"));
     bool is_batch = num_index == 1; // no position of a first token, each has its own
-    const IrAffineExpr *blocks =
-        is_batch ? ir_affine_dim(m, 0)
-                 : ir_affine_binary(m, IR_AFFINE_CEILDIV, ir_affine_dim(m, 0),
-                                    ir_affine_const(m, ATTENTION_ROWS));
+    const IrAffineExpr *blocks = is_batch
+                                     ? ir_affine_dim(m, 0)
+                                     : ir_affine_binary(m, IR_AFFINE_CEILDIV, ir_affine_dim(m, 0),
+                                                        ir_affine_const(m, ATTENTION_ROWS));
     const IrAffineExpr *tiles =
         ir_affine_binary(m, IR_AFFINE_MUL, blocks, ir_affine_const(m, q->shape[1]));
     ir_op_set_attr(m, func, "ingot.tiles", ir_attr_map(m, ir_affine_map(m, 1, 0, 1, &tiles)));

@@ -122,9 +122,8 @@ static IrOp *clone_func(Split *s, IrOp *func) {
     ir_value_map_init(&map);
     IrOp *clone = ir_op_clone(m, func, &map);
     ir_value_map_deinit(&map);
-    const char *name =
-        arena_printf(&m->arena, "%s_%c%lld", ir_symbol_name(func), s->is_batch ? 'b' : 's',
-                     (long long)s->bucket);
+    const char *name = arena_printf(&m->arena, "%s_%c%lld", ir_symbol_name(func),
+                                    s->is_batch ? 'b' : 's', (long long)s->bucket);
     ir_op_set_attr(m, clone, "sym_name", ir_attr_string(m, ir_symbol_unique(m, name)));
     ir_op_insert_before(clone, func);
     s->from[s->num_funcs] = func;

@@ -31,9 +31,9 @@ enum { BLOCK_TOKENS = 8, MAX_ROWS = 32, MAX_DEPTH_VECTORS = 4, MAX_UNROLL = 2 };
 typedef struct Attention {
     Vectorizer *v;
     IrValue *q, *pages, *keys, *values, *out, *num_valid;
-    IrValue *start;  // position of the first token; of a batch: positions of all, a memref
-    bool is_batch;   // every token is of a sequence of its own
-    int64_t tokens;  // of a tile, at most
+    IrValue *start; // position of the first token; of a batch: positions of all, a memref
+    bool is_batch;  // every token is of a sequence of its own
+    int64_t tokens; // of a tile, at most
     const IrAttr *scale;
     int64_t heads, group, depth, page_len, num_rows, unroll, block_len;
     int64_t window; // keys a query sees, its own included; 0: all
@@ -133,8 +133,7 @@ static Status read_kernel(Attention *a) {
     a->tokens = attention_block_tokens(a->v->kernel);
     const IrType *q = a->q->type, *k = a->keys->type, *value = a->values->type;
     if (q->rank != 4 || k->rank != 4 || value->rank != 4 || a->out->type != q ||
-        a->pages->type->rank != (a->is_batch ? 2 : 1) ||
-        (a->is_batch && a->start->type->rank != 1))
+        a->pages->type->rank != (a->is_batch ? 2 : 1) || (a->is_batch && a->start->type->rank != 1))
         return vec_refuse(a->v, "attention over operands of this rank");
     a->heads = q->shape[1];
     a->group = q->shape[2];

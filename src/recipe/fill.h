@@ -8,8 +8,8 @@
 // What one template sees.
 typedef struct FillEnv {
     const Model *model;
-    int64_t layer;           // its layer tensors are visible; -1: those outside the layers
-    ExprScope scope;         // names of this template, in front of the model's or a layer's
+    int64_t layer;            // its layer tensors are visible; -1: those outside the layers
+    ExprScope scope;          // names of this template, in front of the model's or a layer's
     const char *texts[16][2]; // name, text: ${name}
     size_t num_texts;
 } FillEnv;

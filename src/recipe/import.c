@@ -22,7 +22,7 @@ typedef struct Rope {
 
 // What the templates are filled in for: tokens of one sequence, or one token each of several.
 typedef struct CallForm {
-    const char *suffix;                       // of the functions' names
+    const char *suffix;                         // of the functions' names
     const char *start_type, *pages_type, *rows; // rows: of the logits
     bool is_batch;
 } CallForm;
@@ -57,12 +57,14 @@ void import_put_config(const Recipe *recipe, StrBuf *out) {
     strbuf_put_json_string(out, recipe->activations, strlen(recipe->activations));
     put_sizes(out, ", batches = ", recipe->num_batches, recipe->batches);
     put_sizes(out, ", buckets = ", recipe->num_buckets, recipe->buckets);
-    strbuf_printf(
-        out,
-        ", kv = \"%s\", max_pages = %" PRId64 " : i64, num_pages = %" PRId64 " : i64, pack_gate_up = %s, pack_qkv = %s, "
-        "page_len = %" PRId64 " : i64, threads = %" PRId64 " : i64}",
-        recipe->kv, recipe->max_pages, recipe->num_pages, recipe->is_gate_up_packed ? "true" : "false",
-        recipe->is_qkv_packed ? "true" : "false", recipe->page_len_tokens, recipe->target.threads);
+    strbuf_printf(out,
+                  ", kv = \"%s\", max_pages = %" PRId64 " : i64, num_pages = %" PRId64
+                  " : i64, pack_gate_up = %s, pack_qkv = %s, "
+                  "page_len = %" PRId64 " : i64, threads = %" PRId64 " : i64}",
+                  recipe->kv, recipe->max_pages, recipe->num_pages,
+                  recipe->is_gate_up_packed ? "true" : "false",
+                  recipe->is_qkv_packed ? "true" : "false", recipe->page_len_tokens,
+                  recipe->target.threads);
 }
 
 // Names of tables, functions and values by number: the first has no number.
@@ -390,8 +392,7 @@ static Status put_forward_head(Importer *im, const ForwardTypes *types) {
     TRY(put_part_args(im, "head", -1, is_declared));
     strbuf_printf(text, ")\n    -> (%s", types->logits);
     for (int64_t i = 0; i < 2 * im->model.num_layers; i++) strbuf_printf(text, ", %s", im->kv_type);
-    strbuf_printf(text, ")%s {\n",
-                  types->form->is_batch ? " attributes {ingot.batch}" : "");
+    strbuf_printf(text, ")%s {\n", types->form->is_batch ? " attributes {ingot.batch}" : "");
     return STATUS_OK;
 }
 
@@ -403,8 +404,7 @@ static Status put_layer_call(Importer *im, const ForwardTypes *types, int64_t la
                   "    %%x%" PRId64 ":3 = func.call @%s(%s, %%start, %%pages, %%kc%" PRId64
                   ", %%vc%" PRId64 ", %%%s, %%%s",
                   layer + 1, form_name(im, im->layer_names[layer], types->form), x, layer, layer,
-                  numbered(im, "cos", rope),
-                  numbered(im, "sin", rope));
+                  numbered(im, "cos", rope), numbered(im, "sin", rope));
     TRY(put_part_weights(im, "layer", layer, false));
     strbuf_printf(text, ") : (%s, %s, %s, %s, %s, %s, %s", types->x, types->form->start_type,
                   types->form->pages_type, im->kv_type, im->kv_type, types->table, types->table);
@@ -428,7 +428,8 @@ static Status put_forward(Importer *im, const CallForm *form) {
     TRY(put_part_weights(im, "embed", -1, true));
     strbuf_printf(text, ") -> %s\n", types.x);
     for (int64_t i = 0; i < num_layers; i++) TRY(put_layer_call(im, &types, i));
-    strbuf_printf(text, "    %%logits = func.call @head%s(%%x%" PRId64 "#0", form->suffix, num_layers);
+    strbuf_printf(text, "    %%logits = func.call @head%s(%%x%" PRId64 "#0", form->suffix,
+                  num_layers);
     TRY(put_part_weights(im, "head", -1, false));
     strbuf_printf(text, ") : (%s", types.x);
     TRY(put_part_weights(im, "head", -1, true));
@@ -467,10 +468,9 @@ static Status write_module(Importer *im) {
     TRY(name_value(im, "HEAD_DIM", &head_dim));
     TRY(name_value(im, "PAGE_LEN", &page_len));
     TRY(describe_forms(im));
-    im->kv_type =
-        arena_printf(im->model.arena, "tensor<%" PRId64 "x%" PRId64 "x%" PRId64 "x%" PRId64 "x%s>",
-                     im->model.recipe->num_pages, page_len, kv_heads, head_dim,
-                     im->model.recipe->kv);
+    im->kv_type = arena_printf(
+        im->model.arena, "tensor<%" PRId64 "x%" PRId64 "x%" PRId64 "x%" PRId64 "x%s>",
+        im->model.recipe->num_pages, page_len, kv_heads, head_dim, im->model.recipe->kv);
     TRY(put_module_head(im));
     TRY(put_shared_functions(im));
     TRY(put_part(im, "embed", "embed", -1, &im->forms[ONE_SEQUENCE]));

@@ -112,7 +112,7 @@ typedef struct Recipe {
     int64_t max_memory_bytes;  // 0: not given
     QuantFormat weight_format; // NUM_QUANT_FORMATS: as stored
     RecipeRange batch_size, seq_len;
-    int64_t kv_len_tokens; // as asked; the context is page_len_tokens * max_pages
+    int64_t kv_len_tokens;              // as asked; the context is page_len_tokens * max_pages
     int64_t page_len_tokens, max_pages; // of a sequence
     int64_t num_pages;                  // of all sequences of the largest batch
     bool is_kv_paged;

@@ -9,7 +9,7 @@ struct Session {
     uint32_t num_tokens, chunk_tokens;
     uint32_t num_pages; // assigned; the rest of the page table is 0
     bool has_logits;
-    uint32_t row; // its logits' in the last call
+    uint32_t row;         // its logits' in the last call
     int32_t page_table[]; // max_pages
 };
 
@@ -197,9 +197,9 @@ static Status check_batch(Session *const *sessions, const int32_t *ids, uint32_t
     }
     uint32_t num_free = executor_num_free_pages(sessions[0]->executor);
     if (num_pages <= num_free) return STATUS_OK;
-    Status status = diag_error(sink, DIAG_X0015, span,
-                               "%llu more KV pages are needed, %u of %u are free",
-                               (unsigned long long)num_pages, num_free, artifact->plan->num_pages);
+    Status status =
+        diag_error(sink, DIAG_X0015, span, "%llu more KV pages are needed, %u of %u are free",
+                   (unsigned long long)num_pages, num_free, artifact->plan->num_pages);
     (void)status;
     return STATUS_LIMIT;
 }

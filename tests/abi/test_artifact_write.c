@@ -116,6 +116,8 @@ static void test_sizes(void **state) {
     PlanHeader plan = {.max_threads = 3,
                        .vocab_size = 100,
                        .max_pages = 5,
+                       .num_pages = 5,
+                       .max_sequences = 1,
                        .page_len_tokens = 16,
                        .context_len_tokens = 80,
                        .weights_bytes = 5 * mib,
@@ -131,6 +133,14 @@ static void test_sizes(void **state) {
     assert_int_equal(io.logits_offset, 256);
     assert_int_equal(io.io_bytes, 256 + 448);
     plan.io_bytes = io.io_bytes;
+    plan.max_sequences = 40; // 40 tokens, 40 positions, 40 tables of 5 pages, 40 rows of logits
+    io = plan_io_layout(&plan, 33);
+    assert_int_equal(io.tokens_bytes, 160);
+    assert_int_equal(io.starts_offset, 192);
+    assert_int_equal(io.pages_offset, 192 + 192);
+    assert_int_equal(io.logits_offset, 384 + 832);
+    assert_int_equal(io.io_bytes, 1216 + 16000);
+    plan.max_sequences = 1;
     // 3 workers of 10 pointers (80 -> 128 bytes) and a fault record of 64, 3 scalars of 12
     // (36 -> 64), 4 steps of 64.
     assert_int_equal(plan_executor_bytes(&plan), 3 * (128 + 64) + 64 + 256);

@@ -73,7 +73,7 @@ static void test_every_value_arrives(void **state) {
     Recipe *r = load(HEAD "model: w/x.gguf\n"
                           "precision: {weights: as_stored, activations: f32, kv_cache: f32}\n"
                           "input_constraints:\n"
-                          "  batch_size: {min: 1, max: 1, step: 1}\n"
+                          "  batch_size: {min: 3, max: 9, step: 4}\n"
                           "  seq_len: {min: 4, max: 30, step: 8}\n"
                           "  kv_cache_seq_len: {max: 100}\n"
                           "input_layouts: {qkv_packed: false}\n"
@@ -82,14 +82,17 @@ static void test_every_value_arrives(void **state) {
                           "kv_cache_page_size: 16, max_pages_per_sequence: 7}\n"
                           "fusion_rules:\n  - {pattern: mlp_gate_up, enabled: false}\n"
                           "  - pattern: qkv_proj\n    enabled: false\n");
-    static const int64_t buckets[] = {1, 8, 16, 24, 30};
+    static const int64_t buckets[] = {1, 8, 16, 24, 30}, batches[] = {4, 8, 9};
     assert_string_equal(r->model_path, "dir/w/x.gguf");
     assert_string_equal(r->activations, "f32");
     assert_string_equal(r->kv, "f32");
     assert_int_equal(r->num_buckets, ARRAY_LEN(buckets));
     assert_memory_equal(r->buckets, buckets, sizeof buckets);
     assert_int_equal(r->page_len_tokens, 16);
+    assert_int_equal(r->num_batches, ARRAY_LEN(batches));
+    assert_memory_equal(r->batches, batches, sizeof batches);
     assert_int_equal(r->max_pages, 7);
+    assert_int_equal(r->num_pages, 9 * 7);
     assert_int_equal(r->target.threads, 7);
     assert_int_equal(r->target.levels, 1u << CPU_LEVEL_V4_VNNI | 1u << CPU_LEVEL_V3);
     assert_false(r->is_qkv_packed || r->is_gate_up_packed);
@@ -253,7 +256,9 @@ static void test_wrong_values(void **state) {
     refuse(HEAD "precision: f32\n", DIAG_R0004);
     refuse(HEAD "precision: {activations: fp32}\n", DIAG_R0010);
     refuse(HEAD "precision: {weights: f16}\n", DIAG_R0010);
-    refuse(HEAD "input_constraints: {batch_size: {max: 8}}\n", DIAG_R0005);
+    refuse(HEAD "input_constraints: {batch_size: {max: 257}}\n", DIAG_R0005);
+    refuse(HEAD "input_constraints: {batch_size: {max: 100, step: 2}}\n", DIAG_R0005);
+    refuse(HEAD "input_constraints: {batch_size: {min: 9, max: 8}}\n", DIAG_R0011);
     refuse(HEAD "input_constraints: {seq_len: {min: 9, max: 8}}\n", DIAG_R0011);
     refuse(HEAD "input_constraints: {seq_len: {max: 4096}}\n", DIAG_R0011);
     refuse(HEAD "memory_optimization: {kv_cache_page_size: 40}\n", DIAG_R0005);

@@ -300,6 +300,8 @@ static void fill_header(PlanHeader *header, Builder *builder, const SyntheticOpt
         .context_len_tokens = SYNTHETIC_CONTEXT,
         .page_len_tokens = SYNTHETIC_PAGE_TOKENS,
         .max_pages = SYNTHETIC_PAGES,
+        .num_pages = SYNTHETIC_PAGES,
+        .max_sequences = 1,
         .model_name = add_string(builder, "synthetic"),
         .weights_bytes = NUM_WEIGHTS * 4 + options->extra_weight_bytes,
         .arena_bytes = 2 * ROWS_BYTES + options->extra_arena_bytes,

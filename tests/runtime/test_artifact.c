@@ -346,6 +346,11 @@ static void test_plan_faults(void **state) {
     FAULT(plan->vocab_size += 16); // input and output grow
     FAULT(plan->context_len_tokens++);
     FAULT(plan->max_pages = 0);
+    FAULT(plan->num_pages--);
+    FAULT(plan->num_pages++); // more than one sequence can hold
+    FAULT(plan->max_sequences = 0);
+    FAULT(plan->max_sequences = 2); // page tables and logits grow
+    FAULT(plan->max_sequences = PLAN_MAX_SEQUENCES + 1);
     FAULT(plan->weights_bytes += 64);
     FAULT(plan->arena_bytes = (uint64_t)1 << 60);
     FAULT(plan->kv_bytes -= 64);
@@ -372,6 +377,10 @@ static void test_plan_faults(void **state) {
     FAULT(TABLE(PlanKernelCode, kernel_code)[3].len_bytes = 0);
     FAULT(TABLE(PlanEntry, entries)[1].bucket_tokens = 1);
     FAULT(TABLE(PlanEntry, entries)[2].bucket_tokens = SYNTHETIC_CONTEXT + 1);
+    FAULT(TABLE(PlanEntry, entries)[0].is_batch = 1);
+    FAULT(TABLE(PlanEntry, entries)[1].is_batch = 1); // the one behind it is none
+    FAULT(TABLE(PlanEntry, entries)[2].is_batch = 1); // of more sequences than are planned
+    FAULT(TABLE(PlanEntry, entries)[2].is_batch = 2);
     FAULT(TABLE(PlanEntry, entries)[0].num_steps = 0);
     FAULT(TABLE(PlanEntry, entries)[0].num_head_steps = 100);
     FAULT(TABLE(PlanEntry, entries)[0].repeats_head = 2);
