@@ -53,6 +53,13 @@ void eval_forget(Eval *eval, const IrValue *v) {
     if (i < eval->len) eval->is_set[i] = false;
 }
 
+static bool is_set_at(const Eval *e, const IrValue *v, int64_t *out) {
+    uint32_t i = place_of(e, v);
+    if (i >= e->len || !e->is_set[i]) return false;
+    *out = e->values[i];
+    return true;
+}
+
 static bool compare(const char *predicate, int64_t a, int64_t b, bool *out) {
     static const char names[][4] = {"eq",  "ne",  "ult", "slt", "ule",
                                     "sle", "ugt", "sgt", "uge", "sge"};
@@ -117,10 +124,7 @@ static bool eval_op(const Eval *e, const IrOp *op, int64_t *out, int *visits) {
         return eval_at(e, ir_op_operand(op, 0), &a, visits) &&
                eval_at(e, ir_op_operand(op, a ? 1 : 2), out, visits);
     case IR_MEMREF_LOAD: // of a buffer whose elements all have one known value
-        a = (int64_t)ir_op_operand(op, 0)->index - e->first;
-        if (a < 0 || a >= e->len || !e->is_set[a]) return false;
-        *out = e->values[a];
-        return true;
+        return is_set_at(e, ir_op_operand(op, 0), out);
     case IR_AFFINE_APPLY:
     case IR_AFFINE_MIN:
     case IR_AFFINE_MAX: return eval_map(e, op, out, visits);
@@ -131,11 +135,7 @@ static bool eval_op(const Eval *e, const IrOp *op, int64_t *out, int *visits) {
 }
 
 static bool eval_at(const Eval *e, const IrValue *v, int64_t *out, int *visits) {
-    uint32_t i = place_of(e, v);
-    if (i < e->len && e->is_set[i]) {
-        *out = e->values[i];
-        return true;
-    }
+    if (is_set_at(e, v, out)) return true;
     return ++*visits < MAX_VISITS && v->def_op && ir_type_is_int_or_index(v->type) &&
            eval_op(e, v->def_op, out, visits);
 }
