@@ -37,7 +37,7 @@ FAULTS = [
     (MODEL, ["dims", "layers"], 0), (MODEL, ["dims", "layers"], "two"), (MODEL, ["dims", "tied_embeddings"], "perhaps"),
     (MODEL, ["dims", "norm_eps"], 0), (MODEL, ["dims", "deepness"], 1), (MODEL, ["precision", "weights"], "Q3_X"),
     (MODEL, ["precision"], "fast"), (MODEL, ["input_constraints", "seq_len", "max"], 65537),
-    (MODEL, ["input_constraints", "batch_size"], {"max": 2}), (MODEL, ["input_constraints", "rows"], {"max": 2}),
+    (MODEL, ["input_constraints", "batch_size"], {"max": 257}), (MODEL, ["input_constraints", "rows"], {"max": 2}),
     (MODEL, ["targets", 0, "cpu"], "x86-64-v9"), (MODEL, ["targets", 0, "cpu"], []), (MODEL, ["targets", 0, "threads"], 257),
     (MODEL, ["targets", 0, "core"], 2), (MODEL, ["max_memory_gb"], 0), (MODEL, ["max_memory_gb"], "much"),
     (MODEL, ["fusion_rules", 0, "pattern"], None), (MODEL, ["fusion_rules", 0, "mode"], "maybe"),
