@@ -53,6 +53,8 @@ void help_json(void);
 Status check_positional(Cli *cli, size_t min, size_t max, const char *what) MUST_USE;
 // --threads, else INGOT_THREADS, else what affinity and cgroup allow.
 Status get_threads(Cli *cli, uint32_t *out_threads) MUST_USE;
+// What this program is: a JSON object for manifests.
+const char *build_json(void);
 // Replaces this process by the program that has the compiler linked in. Returns only on failure:
 // U0007, STATUS_ENVIRONMENT.
 Status hand_over(Cli *cli, DiagSink *sink) MUST_USE;

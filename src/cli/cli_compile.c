@@ -129,9 +129,8 @@ static void put_kernels_json(JsonWriter *json, const CompileReport *report) {
     json_end_array(json);
 }
 
-static void put_json(const CompileReport *report) {
-    StrBuf out = {0};
-    JsonWriter json = {.out = &out};
+void compile_put_json(const CompileReport *report, StrBuf *out) {
+    JsonWriter json = {.out = out};
     json_begin_document(&json, "ingot-compile");
     json_put_string(&json, "model_name", report->model_name);
     json_put_uint(&json, "context_len_tokens", report->context_len_tokens);
@@ -154,6 +153,11 @@ static void put_json(const CompileReport *report) {
         json_put_uint(&json, phase_names[i], report->phase_ns[i]);
     json_end_object(&json);
     json_end_object(&json);
+}
+
+static void put_json(const CompileReport *report) {
+    StrBuf out = {0};
+    compile_put_json(report, &out);
     put_document(&out);
 }
 
@@ -269,6 +273,7 @@ Status verb_COMPILE(Cli *cli) {
         .dump_dir = args_text(args, OPT_DUMP_DIR, NULL),
         .disabled = args_text(args, OPT_DISABLE_PASS, NULL),
         .resume_from = args_text(args, OPT_RESUME_FROM, NULL),
+        .build = build_json(),
         .emit_ir_level = (uint32_t)args_count(args, OPT_EMIT_IR, 0),
         .out_ir = &ir,
         .progress = on_progress,

@@ -6,6 +6,11 @@
 #include "cli/build_info.h"
 #include "cli/cli.h"
 
+const char *build_json(void) {
+    return "{\"version\":\"" INGOT_VERSION "\",\"commit\":\"" INGOT_COMMIT
+           "\",\"build_mode\":\"" INGOT_BUILD_MODE "\",\"compiler\":\"" INGOT_C_COMPILER "\"}";
+}
+
 static void put_json(void) {
     StrBuf out = {0};
     JsonWriter json = {.out = &out};

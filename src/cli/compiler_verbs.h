@@ -3,6 +3,7 @@
 #define INGOT_CLI_COMPILER_VERBS_H
 
 #include "cli/cli.h"
+#include "compiler/compile.h"
 #include "passes/validate.h"
 
 // --list-passes and --list-dialects, if one is given.
@@ -22,6 +23,8 @@ Status parse_pipeline(Cli *cli, const char *text, PassId ids[MAX_PIPELINE],
 bool get_validation(const Cli *cli, ValidateOptions *out_options);
 // The outcome, on stderr.
 void put_validation(const Cli *cli, const ValidateReport *report);
+// The document "ingot-compile".
+void compile_put_json(const CompileReport *report, StrBuf *out);
 Status make_dump_dir(Cli *cli, const char *path) MUST_USE;
 
 #endif

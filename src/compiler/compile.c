@@ -17,6 +17,7 @@
 #include "compiler/report_fill.h"
 #include "compiler/resume.h"
 #include "compiler/set_by.h"
+#include "compiler/settings.h"
 #include "compiler/tuning_lock.h"
 #include "compiler/validate_native.h"
 #include "compiler/weights_image.h"
@@ -41,7 +42,7 @@ typedef struct Compilation {
     uint32_t num_levels;
     Target machine; // of the target file, or of the recipe's target
     bool has_machine;
-    StrBuf tokenizer, manifest, predicted;
+    StrBuf tokenizer, manifest, predicted, settings;
     Explain explain;
 } Compilation;
 
@@ -671,9 +672,13 @@ static Status compile_all(Compilation *c) {
                              .num_kernels = c->plan.tables.num_kernels,
                              .target_file = c->options->target_file,
                              .tuning_path = c->options->tuning_path,
+                             .build = c->options->build,
                              .predicted = &c->predicted,
-                             .hashes_model = writes_artifact(c)};
+                             .settings = &c->settings,
+                             .hashes_model = writes_artifact(c) || c->options->hashes_model};
+    TRY(settings_put(c->options, c->recipe, c->sink, &c->settings));
     TRY(manifest_build(&inputs, c->sink, &c->manifest));
+    c->report->manifest = arena_strdup(&c->report->arena, c->manifest.data);
     Section sections[ARTIFACT_MAX_SECTIONS];
     uint32_t num, plan_at;
     TRY(finish_plan(c, sections, &num, &plan_at));
@@ -734,6 +739,7 @@ Status compile_run(const CompileOptions *options, DiagSink *sink, CompileReport 
     if (c->recipe) recipe_destroy(c->recipe);
     strbuf_deinit(&c->tokenizer);
     strbuf_deinit(&c->manifest);
+    strbuf_deinit(&c->settings);
     explain_deinit(&c->explain);
     strbuf_deinit(&c->predicted);
     free(c);

@@ -29,8 +29,10 @@ typedef struct CompileOptions {
     const char *target;      // one of the recipe's; `host` for IR text; NULL: the only one
     const char *target_file; // a description of the machine, instead of the table's; NULL: none
     const char *tuning_path; // a tuning lock (tuning_lock.h); NULL: the cost model chooses
-    uint32_t levels;  // bits 1 << CpuLevel; 0: those of the recipe, of this machine without one
-    uint32_t threads; // workers of the artifact; 0: the recipe's maximum. More: STATUS_LIMIT
+    const char *build; // JSON object: the program that compiles; NULL: the manifest leaves it out
+    bool hashes_model; // in a dry run too
+    uint32_t levels;   // bits 1 << CpuLevel; 0: those of the recipe, of this machine without one
+    uint32_t threads;  // workers of the artifact; 0: the recipe's maximum. More: STATUS_LIMIT
     uint32_t compile_threads; // 0: what the process may use
     // Dumps, files NN-pass.mlir in dump_dir: a pass name or "all"; NULL: none.
     const char *dump_before, *dump_after, *dump_dir;
@@ -95,6 +97,7 @@ typedef struct CompileReport {
     const char *predicted; // JSON: an array, one object per level
     uint32_t threads, context_len_tokens;
     const char *explain;      // the object of explain.h
+    const char *manifest;     // JSON (manifest.h)
     const char *disabled;     // the names; NULL: none
     ExplainCost cost;         // with passes disabled
     ExplainCost cost_enabled; // and with all passes; only if some are disabled

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "codegen/codegen.h"
 
-static void put_sha256(const uint8_t *bytes, uint64_t len, StrBuf *out) {
+void manifest_put_sha256(const uint8_t *bytes, uint64_t len, StrBuf *out) {
     struct sha256_ctx ctx;
     uint8_t digest[SHA256_DIGEST_SIZE];
     sha256_init(&ctx);
@@ -36,7 +36,7 @@ static Status put_file(StrBuf *out, const char *key, const char *path, DiagSink 
     strbuf_printf(out, ",\"%s\":{\"name\":", key);
     put_base_name(path, out);
     strbuf_puts(out, ",\"sha256\":");
-    put_sha256((const uint8_t *)text, len, out);
+    manifest_put_sha256((const uint8_t *)text, len, out);
     strbuf_putc(out, '}');
     free(text);
     return STATUS_OK;
@@ -51,15 +51,19 @@ Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
                   "{\"schema\":\"ingot-manifest/"
                   "1\",\"artifact_version\":%d,\"llvm\":\"%s\",\"recipe\":{\"sha256\":",
                   ARTIFACT_VERSION, codegen_llvm_version());
-    put_sha256((const uint8_t *)recipe, recipe_len, out);
+    manifest_put_sha256((const uint8_t *)recipe, recipe_len, out);
     free(recipe);
     strbuf_puts(out, "},\"model\":{\"name\":");
     strbuf_put_json_string(out, in->model_name, strlen(in->model_name));
-    if (in->gguf && !gguf_is_outline(in->gguf))
-        strbuf_printf(out, ",\"bytes\":%llu", (unsigned long long)gguf_len_bytes(in->gguf));
-    if (in->gguf && in->hashes_model) {
+    bool has_file = in->gguf && !gguf_is_outline(in->gguf);
+    if (has_file) {
+        strbuf_printf(out,
+                      ",\"bytes\":%llu,\"file\":", (unsigned long long)gguf_len_bytes(in->gguf));
+        put_base_name(gguf_path(in->gguf), out);
+    }
+    if (has_file && in->hashes_model) {
         strbuf_puts(out, ",\"sha256\":");
-        put_sha256(gguf_bytes(in->gguf), gguf_len_bytes(in->gguf), out);
+        manifest_put_sha256(gguf_bytes(in->gguf), gguf_len_bytes(in->gguf), out);
     }
     strbuf_putc(out, '}');
     if (in->gguf)
@@ -74,7 +78,9 @@ Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
     strbuf_printf(out, "],\"passes\":[");
     for (int i = 0; i < NUM_PASSES; i++)
         strbuf_printf(out, "%s\"%s\"", i ? "," : "", pass_info((PassId)i)->name);
-    strbuf_printf(out, "],\"num_kernels\":%llu", (unsigned long long)in->num_kernels);
+    strbuf_printf(out, "],\"settings\":%s", in->settings->data);
+    if (in->build) strbuf_printf(out, ",\"build\":%s", in->build);
+    strbuf_printf(out, ",\"num_kernels\":%llu", (unsigned long long)in->num_kernels);
     if (in->subgraph_path) TRY(put_file(out, "subgraph", in->subgraph_path, sink));
     if (in->target_file) TRY(put_file(out, "target_file", in->target_file, sink));
     if (in->tuning_path) TRY(put_file(out, "tuning", in->tuning_path, sink));

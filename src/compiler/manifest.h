@@ -17,9 +17,13 @@ typedef struct ManifestInputs {
     uint32_t num_levels;
     uint64_t num_kernels;
     const char *target_file, *tuning_path; // NULL: none
-    const StrBuf *predicted;               // JSON
+    const char *build;                     // JSON: the program that compiles; NULL: not said
+    const StrBuf *predicted, *settings;    // JSON
     bool hashes_model;                     // false: the model's hash is left out (dry run)
 } ManifestInputs;
+
+// Appends the SHA-256 as a JSON string.
+void manifest_put_sha256(const uint8_t *bytes, uint64_t len, StrBuf *out);
 
 Status manifest_build(const ManifestInputs *inputs, DiagSink *sink, StrBuf *out_text) MUST_USE;
 
