@@ -3,10 +3,14 @@
 #define INGOT_CLI_INSPECT_H
 
 #include "cli/cli.h"
+#include "runtime/artifact.h"
 #include "weights/gguf.h"
 
 Status inspect_gguf(Cli *cli, const char *path) MUST_USE;
 Status inspect_artifact(Cli *cli, const char *path) MUST_USE;
+
+// The document "ingot-inspect-artifact".
+void inspect_put_json(const Artifact *artifact, bool is_verified, StrBuf *out);
 
 // What the compiler would use of a model file. Keys are marked in the file (gguf_is_used).
 typedef struct GgufUse {

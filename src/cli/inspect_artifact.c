@@ -156,10 +156,9 @@ static void put_manifest(JsonWriter *json, const Artifact *artifact) {
     json_decref(manifest);
 }
 
-static void put_as_json(const Artifact *artifact, bool is_verified) {
+void inspect_put_json(const Artifact *artifact, bool is_verified, StrBuf *out) {
     const PlanHeader *plan = artifact->plan;
-    StrBuf out = {0};
-    JsonWriter json = {.out = &out};
+    JsonWriter json = {.out = out};
     json_begin_document(&json, "ingot-inspect-artifact");
     json_put_string(&json, "model_name", artifact_string(artifact, plan->model_name));
     json_put_uint(&json, "artifact_version", ARTIFACT_VERSION);
@@ -178,6 +177,11 @@ static void put_as_json(const Artifact *artifact, bool is_verified) {
     put_kernels_json(&json, artifact);
     put_manifest(&json, artifact);
     json_end_object(&json);
+}
+
+static void put_as_json(const Artifact *artifact, bool is_verified) {
+    StrBuf out = {0};
+    inspect_put_json(artifact, is_verified, &out);
     put_document(&out);
 }
 
