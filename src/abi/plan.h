@@ -71,6 +71,7 @@ typedef struct PlanHeader {
     uint64_t weights_bytes; // bytes of SECTION_WEIGHTS
     uint64_t arena_bytes;   // one arena, shared by all entries
     uint64_t kv_bytes;      // all layers, num_pages pages
+    uint64_t kv_page_bytes; // of a page of one cache: every buffer in SPACE_KV has num_pages of it
     uint64_t scratch_bytes; // per worker
     uint64_t ports_bytes;   // arguments and results of the entry that has most of them
     uint64_t io_bytes;      // token ids, positions, page tables, logits, ports

@@ -36,7 +36,8 @@ static void list_targets(Cli *cli, const Recipe *recipe, Verified *v) {
 static Status read_subgraph(const Recipe *recipe, DiagSink *sink) {
     IrModule *m = NULL;
     if (!recipe_is_subgraph(recipe)) return STATUS_OK;
-    TRY(module_text_of_recipe(recipe, sink, &m));
+    ModuleSource source;
+    TRY(module_text_of_recipe(recipe, sink, &source, &m));
     ir_module_destroy(m);
     return STATUS_OK;
 }

@@ -27,11 +27,14 @@ static void propose_context(const Recipe *recipe, const PlanHeader *header, uint
 }
 
 // Fewer sequences at once, each as long as before.
-static void propose_batch(const PlanHeader *header, uint64_t excess, StrBuf *out) {
+static void propose_batch(const Recipe *recipe, const PlanHeader *header, uint64_t excess,
+                          StrBuf *out) {
     uint32_t num = header->max_sequences;
     while (num > 0 && pages_that_fit(header, excess, num) < header->max_pages) num--;
     if (num == 0 || num == header->max_sequences) return;
-    strbuf_printf(out, "%sbatch_size: {max: %" PRIu32 "}", out->len ? " | " : "", num);
+    bool is_below = num < (uint64_t)recipe->batch_size.min;
+    strbuf_printf(out, "%sbatch_size: {%smax: %" PRIu32 "}", out->len ? " | " : "",
+                  is_below ? "min: 1, " : "", num);
 }
 
 static void propose_narrow_cache(const Recipe *recipe, const PlanHeader *header, uint64_t excess,
@@ -74,7 +77,7 @@ Status budget_check(const Recipe *recipe, const PlanHeader *header, const Compil
     diag_evidence(sink, "%s", parts.data);
     propose_threads(header, need - bound, &changes);
     propose_context(recipe, header, need - bound, &changes);
-    propose_batch(header, need - bound, &changes);
+    propose_batch(recipe, header, need - bound, &changes);
     propose_narrow_cache(recipe, header, need - bound, &changes);
     strbuf_printf(&changes, "%smax_memory_gb: \"%" PRIu64 " B\"", changes.len ? " | " : "", need);
     diag_write(sink, "%s", changes.data);

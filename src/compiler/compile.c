@@ -38,8 +38,11 @@ typedef struct Compilation {
     PlanBuild plan;
     bool has_plan;
     CodegenImage inits, code[NUM_CPU_LEVELS];
-    CpuLevel levels[NUM_CPU_LEVELS];
+    ModuleSource source;             // of IR text: of a file, what was read
+    CpuLevel levels[NUM_CPU_LEVELS]; // that passes run for
     uint32_t num_levels;
+    CpuLevel planned[NUM_CPU_LEVELS]; // that the artifact would have code for
+    uint32_t num_planned;
     Target machine; // of the target file, or of the recipe's target
     bool has_machine;
     StrBuf tokenizer, manifest, predicted, settings;
@@ -200,6 +203,8 @@ static Status choose_levels(Compilation *c) {
     }
     for (int i = 0; i < NUM_CPU_LEVELS; i++)
         if (mask >> i & 1) c->levels[c->num_levels++] = (CpuLevel)i;
+    memcpy(c->planned, c->levels, sizeof c->levels);
+    c->num_planned = c->num_levels;
     // Where no code is made, the best level tells all that the plan says.
     if (!makes_code(c)) {
         c->levels[0] = c->levels[c->num_levels - 1];
@@ -209,8 +214,8 @@ static Status choose_levels(Compilation *c) {
     DiagSink quiet;
     diag_sink_init(&quiet);
     if (pass_target_read(c->pipeline.m, &quiet, &only) == STATUS_OK) {
-        c->levels[0] = only;
-        c->num_levels = 1;
+        c->planned[0] = c->levels[0] = only;
+        c->num_planned = c->num_levels = 1;
     }
     diag_sink_deinit(&quiet);
     BUG_IF(c->num_levels == 0, "a recipe without CPU levels passed its checks");
@@ -242,9 +247,12 @@ static Status import_or_resume(Compilation *c) {
     if (dump) {
         TRY(pipeline_read_dump(dump, c->sink, &c->pipeline.m));
         TRY(resume_check(c->pipeline.m, dump, is_text(c) ? NULL : c->recipe, c->gguf, c->sink));
+        const char *text = c->recipe ? c->recipe->subgraph_path : c->options->recipe_path;
+        if (is_text(c) && text) TRY(module_text_read(text, c->sink, &c->source));
     } else if (is_text(c)) {
-        TRY(c->recipe ? module_text_of_recipe(c->recipe, c->sink, &c->pipeline.m)
-                      : module_text_load(c->options->recipe_path, c->sink, &c->pipeline.m));
+        TRY(c->recipe
+                ? module_text_of_recipe(c->recipe, c->sink, &c->source, &c->pipeline.m)
+                : module_text_load(c->options->recipe_path, c->sink, &c->source, &c->pipeline.m));
         TRY(module_text_check_parameters(c->pipeline.m, c->gguf, c->sink));
         if (!c->recipe)
             pipeline_set_config(c->pipeline.m, "threads",
@@ -414,8 +422,7 @@ static Status run_passes(Compilation *c) {
     Target target = {0};
     TRY(level_target(c, 0, &target));
     // Layouts are chosen once for all levels, by the machine as the least of them sees it.
-    if (!ir_op_attr(c->pipeline.m->op, "ingot.machine"))
-        pass_machine_write(c->pipeline.m, &target);
+    if (!ir_op_attr(c->pipeline.m->op, "ingot.machine")) pass_machine_write(c->pipeline.m, &target);
     explain_init(&c->explain, &target);
     TRY(measure_all_passes(c, &target));
     TRY(run_to_buffers(&c->pipeline, c->sink, &c->explain));
@@ -432,7 +439,7 @@ static Status run_passes(Compilation *c) {
 static Status match_code(Compilation *c) {
     PlanTables *t = &c->plan.tables;
     PlanKernelCode *code =
-        ARENA_ARRAY(&c->plan.arena, PlanKernelCode, c->num_levels * t->num_kernels);
+        ARENA_ARRAY(&c->plan.arena, PlanKernelCode, c->num_planned * t->num_kernels);
     for (uint32_t l = 0; l < c->num_levels; l++)
         for (uint64_t k = 0; k < t->num_kernels; k++) {
             PlanKernelCode *entry = &code[l * t->num_kernels + k];
@@ -551,16 +558,16 @@ static Status finish_plan(Compilation *c, Section *sections, uint32_t *out_num,
                           uint32_t *out_plan) {
     PlanTables *t = &c->plan.tables;
     TRY(match_code(c));
-    PlanLevel *levels = ARENA_ARRAY(&c->plan.arena, PlanLevel, c->num_levels);
+    PlanLevel *levels = ARENA_ARRAY(&c->plan.arena, PlanLevel, c->num_planned);
     PlanMemoryPart *parts = ARENA_ARRAY(&c->plan.arena, PlanMemoryPart, PLAN_NUM_PARTS + 1);
-    for (uint32_t i = 0; i < c->num_levels; i++) {
-        const CpuLevelInfo *info = cpu_level_info(c->levels[i]);
-        levels[i] = (PlanLevel){.cpu_level = c->levels[i],
+    for (uint32_t i = 0; i < c->num_planned; i++) {
+        const CpuLevelInfo *info = cpu_level_info(c->planned[i]);
+        levels[i] = (PlanLevel){.cpu_level = c->planned[i],
                                 .required_features = info->required,
                                 .name = plan_build_string(&c->plan, info->name)};
     }
     t->levels = levels;
-    t->num_levels = c->num_levels;
+    t->num_levels = c->num_planned;
     t->memory = parts;
     t->num_memory = PLAN_NUM_PARTS + 1;
     t->header.model_name = plan_build_string(&c->plan, c->report->model_name);
@@ -663,8 +670,11 @@ static Status compile_all(Compilation *c) {
     c->report->predicted = arena_strdup(&c->report->arena, c->predicted.data);
     ManifestInputs inputs = {.model_name = c->report->model_name,
                              .explain = c->report->explain,
-                             .recipe_path = c->options->recipe_path,
+                             .text = c->recipe ? c->recipe->text : c->source.text,
+                             .text_len = c->recipe ? c->recipe->text_len : c->source.len,
                              .subgraph_path = c->recipe ? c->recipe->subgraph_path : NULL,
+                             .subgraph_text = c->source.text,
+                             .subgraph_len = c->source.len,
                              .gguf = c->gguf,
                              .config = &c->config,
                              .levels = c->levels,

@@ -29,30 +29,30 @@ static void put_base_name(const char *path, StrBuf *out) {
 enum { MAX_INPUT_BYTES = 16 << 20 };
 
 // ,"KEY":{"name":...,"sha256":...}
-static Status put_file(StrBuf *out, const char *key, const char *path, DiagSink *sink) {
-    char *text;
-    uint64_t len;
-    TRY(file_read(path, MAX_INPUT_BYTES, sink, &text, &len));
+static void put_text(StrBuf *out, const char *key, const char *path, const char *text,
+                     uint64_t len) {
     strbuf_printf(out, ",\"%s\":{\"name\":", key);
     put_base_name(path, out);
     strbuf_puts(out, ",\"sha256\":");
     manifest_put_sha256((const uint8_t *)text, len, out);
     strbuf_putc(out, '}');
+}
+
+static Status put_file(StrBuf *out, const char *key, const char *path, DiagSink *sink) {
+    char *text;
+    uint64_t len;
+    TRY(file_read(path, MAX_INPUT_BYTES, sink, &text, &len));
+    put_text(out, key, path, text, len);
     free(text);
     return STATUS_OK;
 }
 
 Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
-    enum { MAX_RECIPE_BYTES = 16 << 20 };
-    char *recipe;
-    uint64_t recipe_len;
-    TRY(file_read(in->recipe_path, MAX_RECIPE_BYTES, sink, &recipe, &recipe_len));
     strbuf_printf(out,
                   "{\"schema\":\"ingot-manifest/"
                   "1\",\"artifact_version\":%d,\"llvm\":\"%s\",\"recipe\":{\"sha256\":",
                   ARTIFACT_VERSION, codegen_llvm_version());
-    manifest_put_sha256((const uint8_t *)recipe, recipe_len, out);
-    free(recipe);
+    manifest_put_sha256((const uint8_t *)in->text, in->text_len, out);
     strbuf_puts(out, "},\"model\":{\"name\":");
     strbuf_put_json_string(out, in->model_name, strlen(in->model_name));
     bool has_file = in->gguf && !gguf_is_outline(in->gguf);
@@ -81,7 +81,8 @@ Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
     strbuf_printf(out, "],\"settings\":%s", in->settings->data);
     if (in->build) strbuf_printf(out, ",\"build\":%s", in->build);
     strbuf_printf(out, ",\"num_kernels\":%llu", (unsigned long long)in->num_kernels);
-    if (in->subgraph_path) TRY(put_file(out, "subgraph", in->subgraph_path, sink));
+    if (in->subgraph_path)
+        put_text(out, "subgraph", in->subgraph_path, in->subgraph_text, in->subgraph_len);
     if (in->target_file) TRY(put_file(out, "target_file", in->target_file, sink));
     if (in->tuning_path) TRY(put_file(out, "tuning", in->tuning_path, sink));
     strbuf_printf(out, ",\"predicted\":%s,\"explain\":%s}\n", in->predicted->data, in->explain);

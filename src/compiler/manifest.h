@@ -8,10 +8,13 @@
 
 typedef struct ManifestInputs {
     const char *model_name;
-    const char *recipe_path;   // or the module's
+    const char *text; // of the recipe, or of the module, as it was read
+    size_t text_len;
     const char *subgraph_path; // of IR text the recipe names; NULL: none
-    const char *explain;       // the object of explain.h
-    const Gguf *gguf;          // NULL without
+    const char *subgraph_text; // likewise
+    size_t subgraph_len;
+    const char *explain; // the object of explain.h
+    const Gguf *gguf;    // NULL without
     const PassConfig *config;
     const CpuLevel *levels;
     uint32_t num_levels;

@@ -129,18 +129,25 @@ static Status parse(const char *text, size_t len, const char *path, const Recipe
     return status;
 }
 
-static Status load(const char *path, const Recipe *recipe, DiagSink *sink, IrModule **out_module) {
+Status module_text_read(const char *path, DiagSink *sink, ModuleSource *out_source) {
     enum { MAX_TEXT_BYTES = 256 << 20 };
     char *text;
     uint64_t len;
     TRY(file_read(path, MAX_TEXT_BYTES, sink, &text, &len));
-    char *kept = arena_strndup(&sink->arena, text, len);
+    *out_source = (ModuleSource){arena_strndup(&sink->arena, text, len), len};
     free(text);
-    return parse(kept, len, path, recipe, sink, out_module);
+    return STATUS_OK;
 }
 
-Status module_text_load(const char *path, DiagSink *sink, IrModule **out_module) {
-    return load(path, NULL, sink, out_module);
+static Status load(const char *path, const Recipe *recipe, DiagSink *sink, ModuleSource *out_source,
+                   IrModule **out_module) {
+    TRY(module_text_read(path, sink, out_source));
+    return parse(out_source->text, out_source->len, path, recipe, sink, out_module);
+}
+
+Status module_text_load(const char *path, DiagSink *sink, ModuleSource *out_source,
+                        IrModule **out_module) {
+    return load(path, NULL, sink, out_source, out_module);
 }
 
 // ---- of a recipe
@@ -184,9 +191,11 @@ static void set_rules(IrModule *m, const Recipe *recipe) {
         ir_op_set_attr(m, m->op, "ingot.rules", ir_attr_array(m, recipe->num_rules, rules));
 }
 
-Status module_text_of_recipe(const Recipe *recipe, DiagSink *sink, IrModule **out_module) {
+Status module_text_of_recipe(const Recipe *recipe, DiagSink *sink, ModuleSource *out_source,
+                             IrModule **out_module) {
     IrModule *m = NULL;
-    TRY(recipe->subgraph_path ? load(recipe->subgraph_path, recipe, sink, &m)
+    *out_source = (ModuleSource){0};
+    TRY(recipe->subgraph_path ? load(recipe->subgraph_path, recipe, sink, out_source, &m)
                               : parse_inline(recipe, sink, &m));
     set_rules(m, recipe);
     pipeline_set_config(m, "threads", recipe->target.threads);

@@ -43,7 +43,7 @@ typedef struct Reader {
     size_t num_sizes, sizes_capacity;
     uint32_t first_port; // of the entry at hand
     SizeRanges ranges;
-    uint64_t kv_bytes, arena_bytes, ports_bytes;
+    uint64_t kv_bytes, kv_cache_bytes, arena_bytes, ports_bytes; // kv_cache_bytes: of one cache
 } Reader;
 
 uint32_t plan_build_string(PlanBuild *build, const char *text) {
@@ -491,6 +491,12 @@ static Status read_entry(Reader *r, IrOp *entry) {
     if (!r->num_valid || is_batch == (r->start != NULL))
         return refuse(r, entry, "no position and token count");
     r->kv_bytes = kv_offset(r, body->num_args);
+    for (uint32_t i = 0; i < body->num_args; i++) {
+        uint64_t bytes = is_kv(r, i) ? type_bytes(body->args[i]->type) : 0;
+        if (bytes && r->kv_cache_bytes && bytes != r->kv_cache_bytes)
+            return refuse(r, entry, "caches of several sizes");
+        if (bytes) r->kv_cache_bytes = bytes;
+    }
     const IrAttr *bucket = ir_op_attr(entry, "ingot.bucket");
     if (bucket->kind != IR_ATTR_INT) return refuse(r, entry, "no bucket");
     PlanEntry e = {.bucket_tokens = (uint32_t)bucket->i,
@@ -593,6 +599,7 @@ Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *conf
         h->weights_bytes = image->len_bytes;
         h->arena_bytes = r.arena_bytes;
         h->kv_bytes = r.kv_bytes;
+        h->kv_page_bytes = r.kv_cache_bytes / MAX(h->num_pages, 1u);
         h->io_bytes = plan_io_layout(h, largest_bucket(&r)).io_bytes;
     }
     free(r.kernels);

@@ -181,7 +181,9 @@ Status settings_put(const CompileOptions *options, const Recipe *recipe, DiagSin
                     StrBuf *out) {
     Settings s = {.recipe = recipe, .out = out, .is_first = true};
     const DocNode *root = NULL;
-    if (recipe) TRY(doc_load(options->recipe_path, sink, &root));
+    if (recipe)
+        TRY(doc_parse(recipe->text, recipe->text_len, recipe->path,
+                      str_has_suffix(recipe->path, ".json") ? DOC_JSON : DOC_YAML, sink, &root));
     strbuf_putc(out, '[');
     if (root) {
         put_node(&s, "", "", root);

@@ -687,7 +687,10 @@ Status recipe_parse(const char *text, size_t len, const char *path, DiagSink *si
     const DocNode *root = NULL;
     TRY(doc_parse(text, len, path, str_has_suffix(path, ".json") ? DOC_JSON : DOC_YAML, sink,
                   &root));
-    return read_root(root, path, sink, out_recipe);
+    TRY(read_root(root, path, sink, out_recipe));
+    (*out_recipe)->text = arena_strndup(&(*out_recipe)->arena, text, len);
+    (*out_recipe)->text_len = len;
+    return STATUS_OK;
 }
 
 // A model, an artifact or a folder where the recipe should stand is named as what it is: the reader
@@ -718,10 +721,13 @@ static Status refuse_other_kinds(const char *path, DiagSink *sink) {
 }
 
 Status recipe_load(const char *path, DiagSink *sink, Recipe **out_recipe) {
-    const DocNode *root = NULL;
+    char *text = NULL;
+    uint64_t len = 0;
     TRY(refuse_other_kinds(path, sink));
-    TRY(doc_load(path, sink, &root));
-    return read_root(root, path, sink, out_recipe);
+    TRY(file_read(path, DOC_MAX_BYTES, sink, &text, &len));
+    Status status = recipe_parse(text, len, path, sink, out_recipe);
+    free(text);
+    return status;
 }
 
 void recipe_destroy(Recipe *recipe) {

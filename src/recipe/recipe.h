@@ -96,6 +96,8 @@ enum {
 typedef struct Recipe {
     Arena arena;
     const char *path; // of the recipe, as given
+    const char *text; // as read
+    size_t text_len;
     int64_t version;
     const char *model_name;
     const char *model_path; // resolved against the recipe's folder; NULL if the recipe names none

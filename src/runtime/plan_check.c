@@ -178,6 +178,10 @@ static Status check_entries(const Artifact *artifact, DiagSink *sink) {
         if (entry->is_batch > 1 || (entry->is_batch && (!is_model || !before)) ||
             (before && before->is_batch > entry->is_batch))
             return diag_error(sink, DIAG_X0006, span, "entries of batches are not the last");
+        uint32_t largest = entry->is_batch ? entry->bucket_tokens : 1; // of the last entry
+        if (is_model && i + 1 == plan->entries.count && largest != plan->max_sequences)
+            return diag_error(sink, DIAG_X0006, span, "no entry takes %u sequences",
+                              plan->max_sequences);
         if (!is_range(entry->first_port, entry->num_ports, plan->ports.count) ||
             (is_model && entry->num_ports != 0))
             return diag_error(sink, DIAG_X0006, span, "an entry's ports lie outside their table");
@@ -261,6 +265,13 @@ static Status check_operands(const Artifact *artifact, DiagSink *sink) {
         if (!is_range(buffer->offset, buffer->len_bytes, space_limit(artifact, buffer->space)))
             return diag_error(sink, DIAG_X0006, span, "a buffer reaches beyond memory space %u",
                               buffer->space);
+        // Any page that is free may be used, of every cache.
+        if (buffer->space == SPACE_KV &&
+            (plan->kv_page_bytes == 0 ||
+             buffer->len_bytes / plan->kv_page_bytes != plan->num_pages ||
+             buffer->len_bytes % plan->kv_page_bytes != 0))
+            return diag_error(sink, DIAG_X0006, span, "a KV cache that is not of %u pages",
+                              plan->num_pages);
     }
     for (uint64_t i = 0; i < plan->scalars.count; i++)
         if (!is_scalar(&artifact->scalars[i]))

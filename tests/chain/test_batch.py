@@ -78,6 +78,14 @@ def check_entries_and_memory():
         expect(document["capacity"]["pages"] == 5 * 4 and document["capacity"]["computed_at_once"] == 5, document)
 
 
+def check_parts_name_the_batch():
+    with scratch() as folder:
+        _, artifact = compile_model(folder, weights="Q8_0", batch=FIVE)
+        document = json.loads(run_well("inspect", artifact, "--json"))
+        named = {part["name"] for part in document["memory"]["parts"] if "batch_size.max" in part["set_by"]}
+        expect(named == {"kv pages", "arena", "io", "code", "tables", "run time"}, named)
+
+
 def check_plan_is_kept():
     with scratch() as folder:
         _, artifact = compile_model(folder, "int8", "f16", batch="{max: 8}", weights="Q8_0")

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """An artifact is made of what its inputs say, not of what their files are called."""
+import hashlib
+import json
 import os
 import sys
 
@@ -53,6 +55,15 @@ def check_names_and_folders_of_recipes():
             expect(b"one.yaml" not in first and b"another-name" not in second, "an artifact knows its recipe's name")
             changed = compiled(os.path.join(folder, "a"), "one.yaml", "# a line more\n" + text, *args)
             expect(changed != first, "the recipe's lines are in the artifact")
+
+
+def check_a_pipe_is_read_once():
+    """The manifest's hash is that of the text that was compiled, also where it cannot be read again."""
+    with scratch() as folder:
+        artifact = os.path.join(folder, "out.ingot")
+        run_well("compile", "/dev/stdin", "-o", artifact, stdin=SUBGRAPH.encode())
+        recorded = json.loads(run_well("inspect", artifact, "--json"))["manifest"]["recipe"]["sha256"]
+        expect(recorded == hashlib.sha256(SUBGRAPH.encode()).hexdigest(), recorded)
 
 
 def check_messages_name_the_file():

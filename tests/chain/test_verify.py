@@ -76,6 +76,16 @@ def check_a_bound_is_held_to_the_byte():
         expect_exit(run("compile", recipe, "--model", model(), "--dry-run"), status)
 
 
+def check_bytes_beside_the_code():
+    """Without code the levels it would be made for are counted all the same: tables have a column for each."""
+    recipe = write("levels.yaml", TINY_RECIPE + "targets: [{arch: x86_64, cpu: all, threads: 2}]\n"
+                   if "targets:" not in TINY_RECIPE else TINY_RECIPE)
+    memory = json.loads(run_well("compile", recipe, "--model", model(), "--dry-run", "--json"))["memory"]
+    code = next(part["bytes"] for part in memory["parts"] if part["name"] == "code")
+    report = json.loads(run_well("verify", recipe, "--model", model(), "--json"))
+    expect(report["targets"][0]["total_bytes"] == memory["total_bytes"] - code, (report, memory))
+
+
 def check_what_holds_is_said_per_target():
     out = run_well("verify", write("good.yaml", TINY_RECIPE), "--model", model()).decode()
     expect(re.fullmatch(r"\S+good\.yaml holds for x86_64: [\d ]+ bytes beside the code, 2 versions\n", out), out)

@@ -305,6 +305,7 @@ static void fill_header(PlanHeader *header, Builder *builder, const SyntheticOpt
         .model_name = add_string(builder, "synthetic"),
         .weights_bytes = NUM_WEIGHTS * 4 + options->extra_weight_bytes,
         .arena_bytes = 2 * ROWS_BYTES + options->extra_arena_bytes,
+        .kv_page_bytes = KV_LAYER_BYTES / SYNTHETIC_PAGES,
         .kv_bytes = SYNTHETIC_LAYERS * KV_LAYER_BYTES + options->extra_kv_bytes,
         .scratch_bytes = 64 + SYNTHETIC_LARGEST_BUCKET * 4,
     };

@@ -347,6 +347,8 @@ static void test_plan_faults(void **state) {
     FAULT(plan->context_len_tokens++);
     FAULT(plan->max_pages = 0);
     FAULT(plan->num_pages--);
+    FAULT(plan->kv_page_bytes = 0);
+    FAULT(plan->kv_page_bytes += 64);
     FAULT(plan->num_pages++); // more than one sequence can hold
     FAULT(plan->max_sequences = 0);
     FAULT(plan->max_sequences = 2); // page tables and logits grow
