@@ -14,6 +14,7 @@ typedef struct AttentionMatch {
     IrOp *scores;                     // the product
     IrOp *chain[ATTENTION_MAX_CHAIN]; // elementwise ops behind it: scale, masks
     uint32_t num_chain;
+    IrOp *guard;         // NULL, or weights that are zeros where it does not hold, as padding
     IrOp *sum;           // the weighted sum
     uint32_t weights_at; // its operand that holds the weights
     uint32_t rank, row, key;

@@ -327,6 +327,7 @@ static void take_keys(Flash *f, IrValue *at, int64_t len, Running *run) {
     IrValue *p = exponentials(f, x, run->max);
     run->sum = row_sums(f, p, by_rows(f, run->sum, 0, IR_ARITH_MULF, change));
     run->acc = by_rows(f, run->acc, row_place(f), IR_ARITH_MULF, change);
+    if (a->guard) p = on_block(f, a->guard, 0, p, NULL);
     run->acc = on_block(f, a->sum, a->weights_at, p, run->acc);
 }
 

@@ -51,6 +51,12 @@ static bool is_filled(const IrValue *value, double number) {
     return c && c->kind == IR_ATTR_FLOAT && ir_attr_float_value(c) == number;
 }
 
+// Of either sign.
+static bool is_zero(const IrValue *value) {
+    const IrAttr *c = ir_value_constant(value);
+    return c && c->kind == IR_ATTR_FLOAT && ir_attr_float_value(c) == 0.0;
+}
+
 // The one dimension a map of plain dimensions in order leaves out; -1: it is no such map.
 static int32_t left_out(const IrAffineMap *map) {
     int32_t out = -1;
@@ -88,6 +94,17 @@ static bool reduces(IrModule *m, const IrOp *op, const IrValue *of, IrOpKind kin
            is_filled(ir_op_operand(op, 1), start);
 }
 
+// Weights, or zeros where the call has no such key.
+static bool is_guard(IrModule *m, const IrOp *op) {
+    if (!is_elementwise(m, op) || op->segments[0] != 1 ||
+        !ir_affine_is_identity(ir_linalg_map(m, op, 0)))
+        return false;
+    const IrBlock *body = ir_op_block(op, 0);
+    const IrOp *choice = ir_op_operand(body->last, 0)->def_op;
+    return choice && choice->block == body && choice->kind == IR_ARITH_SELECT &&
+           ir_op_operand(choice, 1) == body->args[0] && is_zero(ir_op_operand(choice, 2));
+}
+
 static uint32_t num_readers(const IrValue *value) {
     uint32_t n = 0;
     FOR_EACH_USE(use, value) n++;
@@ -111,6 +128,17 @@ static bool is_exponential(IrModule *m, const IrOp *op, IrValue **out_x, IrValue
            exp->next == body->last && ir_op_operand(sub, 0) == body->args[0] &&
            ir_op_operand(sub, 1) == body->args[1] && ir_op_operand(exp, 0) == &sub->results[0] &&
            ir_op_operand(body->last, 0) == &exp->results[0];
+}
+
+// exp(...) / ...: what a softmax ends with, however its rows are bounded.
+static bool is_quotient_of_exponentials(IrModule *m, const IrOp *op) {
+    if (!is_elementwise(m, op) || op->segments[0] != 2 || !ir_op_operand(op, 1)->def_op ||
+        !is_elementwise(m, ir_op_operand(op, 0)->def_op))
+        return false;
+    const IrBlock *body = ir_op_block(op, 0), *of = ir_op_block(ir_op_operand(op, 0)->def_op, 0);
+    const IrOp *last = ir_op_operand(of->last, 0)->def_op;
+    return is_body_of(body, IR_ARITH_DIVF, body->args[0], body->args[1], false) && last &&
+           last->block == of && last->kind == IR_MATH_EXP;
 }
 
 // The quotient that ends a softmax: *out_x is what it is of, *out_key the axis.
@@ -139,17 +167,25 @@ static bool is_widened(const IrValue *value, const IrValue *arg) {
     return value == arg || (op && op->kind == IR_ARITH_EXTF && ir_op_operand(op, 0) == arg);
 }
 
-// old + a * b or fma(a, b, old) over two inputs, each as it is or widened.
+// What is chosen where a guard holds, and `otherwise` if it does not. Guards keep what is behind
+// the size of a call out of a sum: they are read again on each block, whatever they ask.
+static const IrOp *guarded(const IrBlock *body, const IrOp *op, const IrValue *otherwise) {
+    if (!op || op->block != body || op->kind != IR_ARITH_SELECT) return op;
+    const IrValue *other = ir_op_operand(op, 2);
+    return (otherwise ? other == otherwise : is_zero(other)) ? ir_op_operand(op, 1)->def_op : op;
+}
+
+// old + a * b or fma(a, b, old) over two inputs, each as it is or widened; sum or product guarded.
 static bool is_sum_of_products(const IrOp *op) {
     const IrBlock *body = ir_op_block(op, 0);
     if (op->segments[0] != 2) return false;
-    const IrOp *sum = ir_op_operand(body->last, 0)->def_op;
     IrValue *const *args = body->args;
+    const IrOp *sum = guarded(body, ir_op_operand(body->last, 0)->def_op, args[2]);
     const IrOp *product = sum;
     if (!sum || sum->block != body) return false;
     if (sum->kind == IR_ARITH_ADDF) {
         uint32_t old = ir_op_operand(sum, 0) == args[2] ? 0 : 1;
-        product = ir_op_operand(sum, 1 - old)->def_op;
+        product = guarded(body, ir_op_operand(sum, 1 - old)->def_op, NULL);
         if (ir_op_operand(sum, old) != args[2] || !product || product->kind != IR_ARITH_MULF)
             return false;
     } else if (sum->kind != IR_MATH_FMA || ir_op_operand(sum, 2) != args[2]) {
@@ -326,7 +362,8 @@ static bool check_sum(Match *match) {
 
 static bool check_readers(Match *match, const IrValue *weights) {
     const AttentionMatch *a = match->a;
-    bool is_alone = ir_value_has_one_use(weights);
+    bool is_alone =
+        ir_value_has_one_use(weights) && (!a->guard || ir_value_has_one_use(&a->guard->results[0]));
     for (uint32_t i = 0; i <= a->num_chain; i++) {
         const IrOp *op = i ? a->chain[i - 1] : a->scores;
         is_alone &= num_readers(&op->results[0]) == (i == a->num_chain ? 2 : 1);
@@ -357,6 +394,7 @@ static bool check_all(Match *match, const IrValue *weights) {
         return false;
     for (uint32_t i = 0; i < a->num_chain; i++)
         if (!is_cut(match, a->chain[i])) return false;
+    if (a->guard && !is_cut(match, a->guard)) return false;
     return is_cut(match, a->scores) && is_cut(match, a->sum);
 }
 
@@ -365,11 +403,21 @@ AttentionFound attention_match(IrModule *m, IrOp *sum, AttentionMatch *out,
     *out = (AttentionMatch){.sum = sum};
     if (!is_product(m, sum)) return ATTENTION_NONE;
     Match match = {.m = m, .a = out};
+    AttentionFound found = ATTENTION_NONE;
     for (uint32_t i = 0; i < 2; i++) {
         IrValue *weights = ir_op_operand(sum, i), *x = NULL;
         int32_t key;
-        if (!weights->def_op || !is_softmax(m, weights->def_op, &x, &key)) continue;
+        out->guard = weights->def_op && is_guard(m, weights->def_op) ? weights->def_op : NULL;
+        if (out->guard) weights = ir_op_operand(out->guard, 0);
+        if (!weights->def_op || !is_quotient_of_exponentials(m, weights->def_op)) continue;
         out->weights_at = i;
+        if (!is_softmax(m, weights->def_op, &x, &key)) {
+            *out_reason = REASON_MAP;
+            *out_detail = "the weights are no linalg.softmax, and their maxima and sums are not of "
+                          "whole rows: a size that varies bounds them";
+            found = ATTENTION_BLOCKED;
+            continue;
+        }
         out->key = (uint32_t)key;
         bool fits =
             find_scores(&match, x, 0)
@@ -379,5 +427,5 @@ AttentionFound attention_match(IrModule *m, IrOp *sum, AttentionMatch *out,
         *out_detail = match.detail;
         return fits ? ATTENTION_FOUND : ATTENTION_BLOCKED;
     }
-    return ATTENTION_NONE;
+    return found;
 }

@@ -72,13 +72,44 @@ static Status refuse(IrModule *m, const FusionRule *rule, FusionPattern pattern,
     return STATUS_NO;
 }
 
+// Is it the first edge into its kernel?
+static bool is_first(const FusionEdges *edges, size_t i) {
+    const FusionEdge *e = &edges->items[i];
+    for (size_t k = i; k > 0; k--)
+        if (edges->items[k - 1].consumer_func == e->consumer_func &&
+            edges->items[k - 1].func == e->func && !edges->items[k - 1].is_applied)
+            return false;
+    return true;
+}
+
+// What is enough for all that stands apart for want of room in one entry: kernels that may be
+// joined grow by one another, so that the bound of a single edge would be followed by the next
+// one's.
+static int64_t enough_room(const FusionEdges *edges) {
+    const IrOp *func = NULL;
+    int64_t room = 0, most = 0;
+    for (size_t i = 0; i < edges->num_items; i++) {
+        const FusionEdge *e = &edges->items[i];
+        const IrAttr *need = ir_op_attr(e->consumer_func, "ingot.capacity");
+        if (e->func != func) room = 0;
+        func = e->func;
+        if (e->is_applied || !need || need->kind != IR_ATTR_INT || !is_first(edges, i)) continue;
+        room = MIN(room + MIN(need->i, (int64_t)FUSION_MAX_SCRATCH_BYTES),
+                   (int64_t)FUSION_MAX_SCRATCH_BYTES);
+        most = MAX(most, room);
+    }
+    return most;
+}
+
 // The bound that would have allowed it, where the bound is what is in the way.
-static void write_remedy(const FusionEdge *edge, FusionReason reason, DiagSink *sink) {
+static void write_remedy(const FusionEdges *edges, const FusionEdge *edge, FusionReason reason,
+                         DiagSink *sink) {
     const IrAttr *need = ir_op_attr(edge->consumer_func, "ingot.capacity");
     bool is_bound = reason == REASON_CAPACITY && need && need->kind == IR_ATTR_INT &&
                     need->i <= FUSION_MAX_SCRATCH_BYTES;
     if (is_bound)
-        diag_write(sink, "memory_optimization: {max_scratch_bytes: %lld}", (long long)need->i);
+        diag_write(sink, "memory_optimization: {max_scratch_bytes: %lld}",
+                   (long long)enough_room(edges));
     else
         diag_write(sink, "mode: allow");
 }
@@ -206,7 +237,7 @@ static Status hold_rule(IrModule *m, const FusionEdges *edges, FusionPattern pat
                                 op_text(m, e->producer), ir_symbol_name(e->producer_func),
                                 op_text(m, e->consumer), ir_symbol_name(e->consumer_func)),
                    fusion_reason_name(reason), reasons_text(m, e), sink);
-        write_remedy(e, reason, sink);
+        write_remedy(edges, e, reason, sink);
         return status;
     }
     if (num_applied) return STATUS_OK;

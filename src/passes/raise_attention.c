@@ -36,7 +36,7 @@ static int64_t scratch_of(const Choice *c, int64_t rows, int64_t keys) {
     const IrType *type = c->a->sum->results[0].type;
     int32_t dims[ATTENTION_MAX_LOOPS];
     const IrAffineMap *map = ir_linalg_map(c->m, c->a->sum, 2);
-    int64_t width = 1, num_blocks = 2 + (c->a->num_chain > 0);
+    int64_t width = 1, num_blocks = 2 + (c->a->num_chain > 0) + (c->a->guard != NULL);
     attention_loop_dims(c->m, c->a, c->a->sum, dims);
     for (uint32_t r = 0; r < map->num_results; r++) {
         uint32_t dim;

@@ -5,6 +5,8 @@ the form, the answer is the interpreter's for the ops as they are written, rows 
 such form is refused with what is in the way."""
 import json
 import os
+import random
+import re
 import shutil
 import sys
 
@@ -14,6 +16,7 @@ sys.path.insert(0, HERE)
 from pattern_modules import SUM_OF_PRODUCTS, Case, Module, attention, causal, masked, scaled
 from support import expect, expect_exit, main, run, run_well, scratch
 from test_module_text import accept_dumps
+from test_ranges import MODULES as SIZED, cases, compare_call, signature
 from tiny_compile import compile_model, divergence
 
 INFINITY = float("inf")
@@ -168,6 +171,131 @@ def check_scratch():
         Case(folder, text, "attn_softmax", "flash", low).refused("capacity", "256 are allowed")
     kernels, kept, places, _ = chosen(text, "allow", low)
     expect(kernels > 1 and max(kept) <= 256, (kept, places))
+
+
+# Heads of queries and keys in any number, the products and the scale as generic ops.
+VARYING = """
+#q = affine_map<(h, i, j, l) -> (h, i, l)>
+#k = affine_map<(h, i, j, l) -> (h, j, l)>
+#o = affine_map<(h, i, j, l) -> (h, i, j)>
+#v = affine_map<(h, i, j, l) -> (h, l, j)>
+#id = affine_map<(h, i, j) -> (h, i, j)>
+#row = affine_map<(h, i, j) -> (h, i)>
+func.func @main(%q: tensor<2x?x4xf32> {ingot.dims = ["", "n", ""]}, %k: tensor<2x?x4xf32> {ingot.dims = ["", "k", ""]},
+    %v: tensor<2x?x8xf32> {ingot.dims = ["", "k", ""]}) -> tensor<2x?x8xf32>
+    attributes {ingot.ranges = {n = {max = 38 : i64, step = 32 : i64}, k = {max = 150 : i64, step = 70 : i64}}} {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.25 : f32
+  %n = tensor.dim %q, %c1 : tensor<2x?x4xf32>
+  %m = tensor.dim %k, %c1 : tensor<2x?x4xf32>
+  %e = tensor.empty(%n, %m) : tensor<2x?x?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x?x?xf32>) -> tensor<2x?x?xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #o], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<2x?x4xf32>, tensor<2x?x4xf32>) outs(%f : tensor<2x?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %t = arith.mulf %a, %b : f32
+    %u = arith.addf %o, %t : f32
+    linalg.yield %u : f32
+  } -> tensor<2x?x?xf32>
+  %x = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s : tensor<2x?x?xf32>) outs(%e : tensor<2x?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.mulf %a, %scale : f32
+    linalg.yield %t : f32
+  } -> tensor<2x?x?xf32>
+  %p = linalg.softmax dimension(2) ins(%x : tensor<2x?x?xf32>) outs(%e : tensor<2x?x?xf32>) -> tensor<2x?x?xf32>
+  %ey = tensor.empty(%n) : tensor<2x?x8xf32>
+  %fy = linalg.fill ins(%zero : f32) outs(%ey : tensor<2x?x8xf32>) -> tensor<2x?x8xf32>
+  %y = linalg.generic {indexing_maps = [#q, #v, #o], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%p, %v : tensor<2x?x?xf32>, tensor<2x?x8xf32>) outs(%fy : tensor<2x?x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %t = arith.mulf %a, %b : f32
+    %u = arith.addf %o, %t : f32
+    linalg.yield %u : f32
+  } -> tensor<2x?x8xf32>
+  return %y : tensor<2x?x8xf32>
+}
+"""
+
+
+# The same softmax in steps: its maxima and sums are bounded by the number of keys of a call.
+IN_STEPS = VARYING.replace("  %p = linalg.softmax dimension(2) ins(%x : tensor<2x?x?xf32>) outs(%e : tensor<2x?x?xf32>) "
+                           "-> tensor<2x?x?xf32>\n", """
+  %least = arith.constant 0xFF800000 : f32
+  %er = tensor.empty(%n) : tensor<2x?xf32>
+  %fl = linalg.fill ins(%least : f32) outs(%er : tensor<2x?xf32>) -> tensor<2x?xf32>
+  %mx = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x : tensor<2x?x?xf32>) outs(%fl : tensor<2x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<2x?xf32>
+  %ex = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %mx : tensor<2x?x?xf32>, tensor<2x?xf32>) outs(%e : tensor<2x?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %t = arith.subf %a, %b : f32
+    %u = math.exp %t : f32
+    linalg.yield %u : f32
+  } -> tensor<2x?x?xf32>
+  %fz = linalg.fill ins(%zero : f32) outs(%er : tensor<2x?xf32>) -> tensor<2x?xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%ex : tensor<2x?x?xf32>) outs(%fz : tensor<2x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<2x?xf32>
+  %p = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%ex, %sum : tensor<2x?x?xf32>, tensor<2x?xf32>) outs(%e : tensor<2x?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %t = arith.divf %a, %b : f32
+    linalg.yield %t : f32
+  } -> tensor<2x?x?xf32>
+""")
+
+
+def sized_module(name):
+    with open(os.path.join(SIZED, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def answers_at_every_size(folder, case):
+    generator = random.Random(1)
+    for call in cases(signature(case.built())[2]):
+        compare_call(folder, os.path.join(folder, "module.mlir"), case.built(), call, bound(150), generator)
+
+
+def check_keys_that_vary():
+    """Rows and keys in any number: flash where it is asked for, in each version one kernel of the attention, and the
+    answers of every size, with what blocks of padding hold left out. Products may be generic ops or named ones."""
+    for name, text in (("generic", VARYING), ("named", sized_module("attention.mlir"))):
+        with scratch() as folder:
+            case = Case(folder, text, "attn_softmax", "flash-atomic")
+            answers_at_every_size(folder, case)
+            places = [p for p in case.rule()["places"] if "online softmax, as the rule asks" in p.get("detail", "")]
+            expect(len(places) == len(case.record()["versions"]) and all(p["applied"] for p in places), f"{name}: {places}")
+
+
+def check_softmax_in_steps_over_keys_that_vary():
+    """It has no such form: refused where flash is required, with what to write; told, and right, where it is not."""
+    with scratch() as folder:
+        Case(folder, IN_STEPS, "attn_softmax", "flash").refused("map", "linalg.softmax", "a size that varies")
+        case = Case(folder, IN_STEPS, "attn_softmax", "flash-allow")
+        answers_at_every_size(folder, case)
+        places = [p for p in case.rule()["places"] if not p["applied"]]
+        expect(any("linalg.softmax" in p["detail"] for p in places), places)
+
+
+def check_the_remedy_is_enough():
+    """Whole rows of several versions: the bound that is written as the remedy of the first is one for all."""
+    text = VARYING.replace("n = {max = 38 : i64, step = 32 : i64}", "n = {max = 70 : i64, step = 16 : i64}")
+    with scratch() as folder:
+        case = Case(folder, text, "attn_softmax", "plain")
+        done = run("compile", case.recipe, "-o", case.artifact)
+        expect_exit(done, 1)
+        (limit,) = re.findall(rb"max_scratch_bytes: (\d+)", done.stderr)
+        run_well("compile", Case(folder, text, "attn_softmax", "plain",
+                                 f"memory_optimization: {{max_scratch_bytes: {limit.decode()}}}\n").recipe, "--dry-run")
 
 
 def check_side_conditions():
