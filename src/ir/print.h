@@ -18,5 +18,7 @@ void ir_print_op_line(const IrModule *m, const IrOp *op, const char *const *ids,
 void ir_print_type(const IrType *type, StrBuf *out);
 void ir_print_attr(const IrAttr *attr, StrBuf *out);
 void ir_print_affine_map(const IrAffineMap *map, StrBuf *out); // (d0, d1) -> (d0)
+// Any bytes, in quotes, as IR text escapes them: the one way a string gets into IR text.
+void ir_print_string(const char *bytes, size_t len, StrBuf *out);
 
 #endif

@@ -18,18 +18,22 @@ static bool is_bare_name(const char *name) {
     return true;
 }
 
-void put_string(Printer *p, const char *bytes, size_t len) {
-    strbuf_putc(p->out, '"');
+void ir_print_string(const char *bytes, size_t len, StrBuf *out) {
+    strbuf_putc(out, '"');
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)bytes[i];
         if (c == '\\')
-            strbuf_puts(p->out, "\\\\");
+            strbuf_puts(out, "\\\\");
         else if (c < 0x20 || c > 0x7E || c == '"')
-            strbuf_printf(p->out, "\\%02X", c);
+            strbuf_printf(out, "\\%02X", c);
         else
-            strbuf_putc(p->out, (char)c);
+            strbuf_putc(out, (char)c);
     }
-    strbuf_putc(p->out, '"');
+    strbuf_putc(out, '"');
+}
+
+void put_string(Printer *p, const char *bytes, size_t len) {
+    ir_print_string(bytes, len, p->out);
 }
 
 void put_symbol(Printer *p, const char *name) {

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ir/print.h"
+
 enum { MAX_IF_DEPTH = 8, MAX_PLACEHOLDER_BYTES = 200 };
 
 void fill_env_init(FillEnv *env, const Model *model, int64_t layer, const ExprScope *numbers) {
@@ -84,9 +86,9 @@ static Status put_placeholder(const FillEnv *env, const DocNode *node, const cha
     } else if (str_has_prefix(text, "loc ")) {
         TRY(want_tensor(env, node, text + 4, &tensor));
         strbuf_puts(out, "loc(");
-        strbuf_put_json_string(out, tensor->name, strlen(tensor->name));
+        ir_print_string(tensor->name, strlen(tensor->name), out);
         strbuf_putc(out, '(');
-        strbuf_put_json_string(out, model->file_name, strlen(model->file_name));
+        ir_print_string(model->file_name, strlen(model->file_name), out);
         strbuf_puts(out, ":0:0))");
     } else {
         int64_t value = 0;

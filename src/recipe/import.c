@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ir/parse.h"
+#include "ir/print.h"
 #include "ir/verify.h"
 #include "recipe/fill.h"
 
@@ -54,7 +55,7 @@ static void put_sizes(StrBuf *out, const char *key, uint32_t num, const int64_t 
 
 void import_put_config(const Recipe *recipe, StrBuf *out) {
     strbuf_puts(out, "ingot.config = {activations = ");
-    strbuf_put_json_string(out, recipe->activations, strlen(recipe->activations));
+    ir_print_string(recipe->activations, strlen(recipe->activations), out);
     put_sizes(out, ", batches = ", recipe->num_batches, recipe->batches);
     put_sizes(out, ", buckets = ", recipe->num_buckets, recipe->buckets);
     strbuf_printf(out,
@@ -82,7 +83,7 @@ static void put_rules(Importer *im) {
         const char *at =
             arena_printf(im->model.arena, RECIPE_NEUTRAL_NAME ":%" PRIu32, rule->span.line);
         strbuf_puts(&im->text, i ? ", {at = " : "{at = ");
-        strbuf_put_json_string(&im->text, at, strlen(at));
+        ir_print_string(at, strlen(at), &im->text);
         strbuf_printf(&im->text, "%s%s, mode = \"%s\", pattern = \"%s\"}",
                       rule->is_atomic ? ", atomic = true" : "",
                       !rule->says_flash ? ""
@@ -133,7 +134,7 @@ static void put_table(Importer *im, size_t number, const char *kind, int64_t row
                   numbered(im, kind, number), rope->base, rope->dim);
     if (rope->factors) {
         strbuf_puts(&im->text, "factors = ");
-        strbuf_put_json_string(&im->text, rope->factors->name, strlen(rope->factors->name));
+        ir_print_string(rope->factors->name, strlen(rope->factors->name), &im->text);
         strbuf_puts(&im->text, ", ");
     }
     strbuf_printf(&im->text, "kind = \"%s\", rows = %" PRId64 " : i64, scale = %.17e : f64}", kind,
@@ -325,7 +326,7 @@ static void put_weight_arg(Importer *im, const GgufTensor *tensor) {
     strbuf_printf(&im->text, ",\n    %%t%" PRIu32 ": ", tensor->index);
     fill_put_tensor_type(tensor, &im->text);
     strbuf_puts(&im->text, " {ingot.param = ");
-    strbuf_put_json_string(&im->text, tensor->name, strlen(tensor->name));
+    ir_print_string(tensor->name, strlen(tensor->name), &im->text);
     const QuantInfo *info = quant_info(tensor->format);
     if (quant_is_block(info)) strbuf_printf(&im->text, ", ingot.quant = \"%s\"", info->name);
     strbuf_puts(&im->text, "}");
@@ -411,7 +412,7 @@ static Status put_layer_call(Importer *im, const ForwardTypes *types, int64_t la
     TRY(put_part_weights(im, "layer", layer, true));
     strbuf_printf(text, ") -> (%s, %s, %s) loc(\"blk.%" PRId64 "\"(", types->x, im->kv_type,
                   im->kv_type, layer);
-    strbuf_put_json_string(text, im->model.file_name, strlen(im->model.file_name));
+    ir_print_string(im->model.file_name, strlen(im->model.file_name), text);
     strbuf_puts(text, ":0:0))\n");
     return STATUS_OK;
 }

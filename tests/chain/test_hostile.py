@@ -7,7 +7,8 @@ import resource
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from support import expect, expect_exit, main, run, scratch
+from support import TINY_RECIPE, expect, expect_exit, main, run, run_well, scratch
+from tiny_model import make_model
 
 KEPT = scratch()
 T = "tensor<4xf32>"
@@ -172,6 +173,24 @@ def check_sizes():
 def check_nesting():
     loops = "".join(f"scf.for %i{i} = %c to %c step %c {{\n" for i in range(10000)) + "}\n" * 10000
     refused(main_function("  %c = arith.constant 1 : index\n" + loops, "%x"), "I0011", 3, "nesting deeper")
+
+
+def check_names_of_model_files():
+    """Any bytes that a file system takes: the IR names the file, and reads what it wrote of it."""
+    make_model(os.path.join(KEPT.name, "m.gguf"), layers=1)
+    recipe = os.path.join(KEPT.name, "r.yaml")
+    with open(recipe, "w", encoding="utf-8") as out:
+        out.write(TINY_RECIPE)
+    for name, written in (("a\tb", "a\\09b"), ("a\nb", "a\\0Ab"), ('a"b', "a\\22b"), ("a\\b", "a\\\\b"), ("a\\u0041", "a\\\\u0041"),
+                          ("\u00e9\x7f", "\\C3\\A9\\7F"), (os.fsdecode(b"a\xffb"), "a\\FFb")):
+        model = os.path.join(KEPT.name, name + ".gguf")
+        os.link(os.path.join(KEPT.name, "m.gguf"), model)
+        run_well("compile", recipe, "--model", model, "--dry-run", "--dump-ir-after=bind-recipe", f"--dump-dir={KEPT.name}/ir")
+        (dump,) = os.listdir(os.path.join(KEPT.name, "ir"))
+        path = os.path.join(KEPT.name, "ir", dump)
+        with open(path, encoding="utf-8") as file:
+            expect(f'{written}.gguf":' in file.read(), f"{name!r}: not as IR text escapes it")
+        expect_exit(run("opt", path), 0)
 
 
 if __name__ == "__main__":
