@@ -156,7 +156,7 @@ static size_t put_sections(const Init *in, const char *path, const char *before,
         if (strncmp(path, before, len) != 0) {
             if (indent == 0) strbuf_putc(out, '\n');
             put_indent(out, indent);
-            strbuf_printf(out, "%s%.*s:\n", has_value_below(in, path, len) ? "" : "# ",
+            strbuf_printf(out, "%s%.*s:\n", has_value_below(in, path, len) ? "" : "#",
                           (int)(is_list ? name - 2 : name), at);
         }
         indent += is_list ? 4 : 2;
@@ -164,13 +164,40 @@ static size_t put_sections(const Init *in, const char *path, const char *before,
     return indent;
 }
 
-static bool is_first_of_element(const Init *in, RecipeKey key) {
+// The key that opens the element of its list: the first with a value, or the first there is.
+static bool opens_element(const Init *in, RecipeKey key) {
     const char *path = recipe_key_info(key)->path, *list = strstr(path, "[].");
-    for (int i = 0; list && i < (int)key; i++)
-        if (in->values[i] &&
-            strncmp(recipe_key_info((RecipeKey)i)->path, path, (size_t)(list - path) + 3) == 0)
-            return false;
-    return list != NULL;
+    int first = -1, first_set = -1;
+    for (int i = NUM_RECIPE_KEYS - 1; list && i >= 0; i--) {
+        const RecipeKeyInfo *info = recipe_key_info((RecipeKey)i);
+        if (info->scope == RECIPE_OF_SUBGRAPH ||
+            strncmp(info->path, path, (size_t)(list - path) + 3) != 0)
+            continue;
+        first = i;
+        if (in->values[i]) first_set = i;
+    }
+    return list && (int)key == (first_set >= 0 ? first_set : first);
+}
+
+// What a key in a comment shows: its default, or a value of its kind.
+static const char *example(const Init *in, RecipeKey key) {
+    const RecipeKeyInfo *info = recipe_key_info(key);
+    if (info->default_text && *info->default_text) return info->default_text;
+    switch (key) {
+    case RECIPE_RULE_PATTERN: return "attn_softmax"; // which every other key of a rule fits
+    case RECIPE_DIMS_ARCH: return quoted(in, string_of(in, "general.architecture", "..."));
+    case RECIPE_DIMS_ROPE_BASE: return "10000";
+    case RECIPE_DIMS_NORM_EPS: return "1e-5";
+    default: break;
+    }
+    switch (info->type) {
+    case RECIPE_TYPE_INT: return arena_printf(in->arena, "%lld", (long long)info->min);
+    case RECIPE_TYPE_BOOL: return "true";
+    case RECIPE_TYPE_WORD:
+        return arena_printf(in->arena, "%.*s", (int)strcspn(info->choices, " "), info->choices);
+    case RECIPE_TYPE_SIZE: return "4GiB";
+    default: return "\"...\"";
+    }
 }
 
 static void put_key(const Init *in, RecipeKey key, const char *before, StrBuf *out) {
@@ -179,13 +206,11 @@ static void put_key(const Init *in, RecipeKey key, const char *before, StrBuf *o
     if (*before && strchr(before, '.') && !strchr(info->path, '.')) strbuf_putc(out, '\n');
     size_t indent = put_sections(in, info->path, before, out);
     put_comment(out, indent, info->doc);
-    bool is_first = in->values[key] && is_first_of_element(in, key);
-    put_indent(out, is_first ? indent - 2 : indent);
-    if (in->values[key])
-        strbuf_printf(out, "%s%s: %s\n", is_first ? "- " : "", leaf, in->values[key]);
-    else
-        strbuf_printf(out, "# %s: %s\n", leaf,
-                      info->default_text && *info->default_text ? info->default_text : "...");
+    bool opens = opens_element(in, key);
+    const char *value = in->values[key];
+    put_indent(out, opens ? indent - 2 : indent);
+    strbuf_printf(out, "%s%s%s: %s\n", value ? "" : "#", opens ? "- " : "", leaf,
+                  value ? value : example(in, key));
 }
 
 static void put_facts(const Init *in, StrBuf *out) {
@@ -195,8 +220,9 @@ static void put_facts(const Init *in, StrBuf *out) {
     Arena *a = in->arena;
     put_comment(
         out, 0,
-        "Made by `ingot init`: what stands here is for this model file and this machine. Lines "
-        "that begin with # say what may be set and what is taken without.");
+        "Made by `ingot init`: what stands here is for this model file and this machine. What else "
+        "may be set follows a # without a blank, with what is taken without it or an example: take "
+        "that # away, and those of the lines it stands under.");
     put_comment(out, 0,
                 arena_printf(a, "model: family %s, %zu tensors, %llu bytes, made for %llu tokens",
                              string_of(in, "general.architecture", "unknown"),
@@ -221,17 +247,30 @@ static void put_facts(const Init *in, StrBuf *out) {
                          (unsigned long long)in->plan_bytes, CODE_ROOM_BYTES));
 }
 
+// Keys of a list's element stand under the one that opens it, in their order.
+static void put_in_turn(const Init *in, RecipeKey key, const char **before, StrBuf *out) {
+    const char *path = recipe_key_info(key)->path, *list = strstr(path, "[].");
+    size_t len = list ? (size_t)(list - path) + 3 : 0;
+    bool is_new = list && strncmp(path, *before, len) != 0;
+    for (int i = 0; is_new && i < NUM_RECIPE_KEYS; i++) {
+        const char *other = recipe_key_info((RecipeKey)i)->path;
+        if (strncmp(other, path, len) != 0 || !opens_element(in, (RecipeKey)i)) continue;
+        put_key(in, (RecipeKey)i, *before, out);
+        *before = other;
+    }
+    if (list && opens_element(in, key)) return;
+    put_key(in, key, *before, out);
+    *before = path;
+}
+
 static void put_recipe(Init *in, StrBuf *out) {
     const char *before = "";
     choose_values(in);
     put_facts(in, out);
     strbuf_putc(out, '\n');
-    for (int i = 0; i < NUM_RECIPE_KEYS; i++) {
-        const RecipeKeyInfo *info = recipe_key_info((RecipeKey)i);
-        if (info->scope == RECIPE_OF_SUBGRAPH) continue;
-        put_key(in, (RecipeKey)i, before, out);
-        before = info->path;
-    }
+    for (int i = 0; i < NUM_RECIPE_KEYS; i++)
+        if (recipe_key_info((RecipeKey)i)->scope != RECIPE_OF_SUBGRAPH)
+            put_in_turn(in, (RecipeKey)i, &before, out);
 }
 
 // ---------------------------------------------------------------- the plan

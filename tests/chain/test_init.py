@@ -44,12 +44,35 @@ def check_each_key_stands_there_with_its_meaning():
     for key in ("version", "dims", "kv_cache_seq_len", "threads", "kv_cache_page_size", "max_memory_gb", "fusion_rules"):
         expect(re.search(rf"^[ #-]*{key}:", text, re.M), key)
     expect("# Type in which keys and values are kept.\n  kv_cache: f16\n" in text, text)
-    # What stands in comments may be taken into use: the key is known, its default is a value.
-    used = re.sub(r"# (enable_paged_kv_cache: true)", r"\1", text)
-    expect(used != text, "the key is there as a comment")
-    with open(path_of("used.yaml"), "w", encoding="utf-8") as out:
-        out.write(used)
-    run_well("verify", path_of("used.yaml"))
+
+
+def taken_into_use(lines, at):
+    """The text with the key in line `at` taken out of its comment, and with it the lines it stands under."""
+    lines, depth = list(lines), None
+    for i in range(at, -1, -1):
+        match = re.match(r"( *)#?(- )?\w+:", lines[i])
+        if match and (depth is None or len(match[1]) < depth):
+            depth = len(match[1])
+            lines[i] = lines[i].replace("#", "", 1)
+    return "\n".join(lines) + "\n"
+
+
+def check_every_comment_may_be_taken_into_use():
+    """Each key that stands in a comment, alone: it is known, it stands where it belongs, and what it shows is a value of
+    its kind. What is refused then is what the value says of this model or machine."""
+    make_model(path_of("m.gguf"))
+    run_well("init", path_of("m.gguf"), "-o", path_of("commented.yaml"))
+    with open(path_of("commented.yaml"), encoding="utf-8") as source:
+        lines = source.read().splitlines()
+    keys = [i for i, line in enumerate(lines) if re.match(r" *#(- )?\w+: \S", line)]
+    expect(len(keys) > 30, lines)
+    for i in keys:
+        with open(path_of("used.yaml"), "w", encoding="utf-8") as out:
+            out.write(taken_into_use(lines, i))
+        done = run("verify", path_of("used.yaml"))
+        said = done.stderr.decode()
+        expect(not re.search(r"error\[(R000\d|R0010|U\d+)\]", said), f"{lines[i]}: {said}")
+        expect(done.returncode == 0 or re.search(r"error\[(R001[12]|H\d+)\]", said), f"{lines[i]}: {said}")
 
 
 def check_nothing_is_overwritten():
