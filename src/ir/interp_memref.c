@@ -336,7 +336,8 @@ bool interp_decode_memref_cast(InterpDecoder *d, const IrOp *op) {
     return true;
 }
 
-// Strides of a collapsed group: the innermost dimension's; the others must continue it.
+// Strides of a collapsed group: that of its innermost dimension of more than one element, or the
+// outermost one's; the others must continue it.
 static bool run_memref_collapse(Interp *in, const InterpInst *inst, uint64_t *frame) {
     const MemrefShape *info = inst->info;
     const InterpView *src = interp_view(frame, inst->src[0]);
@@ -349,15 +350,19 @@ static bool run_memref_collapse(Interp *in, const InterpInst *inst, uint64_t *fr
     }
     for (uint32_t g = 0; g < info->rank; g++) dst->dims[info->rank + g] = 1;
     int64_t next = 0; // what the next outer stride must be
+    bool has_stride = false;
     for (uint32_t i = info->src_rank; info->rank && i-- > 0;) {
-        bool is_innermost = i + 1 == info->src_rank || info->group_of[i + 1] != info->group_of[i];
-        if (is_innermost) {
-            dst->dims[info->rank + info->group_of[i]] = strides[i];
-            next = strides[i];
+        uint32_t group = info->group_of[i];
+        bool is_innermost = i + 1 == info->src_rank || info->group_of[i + 1] != group;
+        bool is_outermost = i == 0 || info->group_of[i - 1] != group;
+        if (is_innermost) has_stride = false;
+        if (!has_stride && (is_outermost || src->dims[i] != 1)) {
+            dst->dims[info->rank + group] = next = strides[i];
+            has_stride = true;
         } else if (src->dims[i] != 1 && strides[i] != next) {
             return interp_fault(in, inst->op, "collapses dimensions that are not contiguous");
         }
-        next = interp_mul(next, src->dims[i]);
+        if (has_stride) next = interp_mul(next, src->dims[i]);
     }
     return check_layout(in, inst->op, info, dst);
 }

@@ -279,32 +279,60 @@ bool verify_reassociation(Verifier *v, const IrOp *op, const IrType *expanded,
     return true;
 }
 
-// Expanding or collapsing a strided memref keeps its offset; groups must be contiguous to be
-// collapsed.
+static int64_t known_product(int64_t stride, int64_t size) {
+    int64_t product;
+    bool is_unknown = stride == IR_DYNAMIC || size == IR_DYNAMIC;
+    return is_unknown || __builtin_mul_overflow(stride, size, &product) ? IR_DYNAMIC : product;
+}
+
+// The stride of dimensions [start, end) collapsed to one: that of the last dimension that has more
+// than one element, as the stride of a dimension of one says nothing; of the first if all have
+// one. False if the others do not continue it.
+static bool collapsed_stride(const IrType *type, const int64_t *strides, uint32_t start,
+                             uint32_t end, int64_t *out_stride) {
+    uint32_t last = end - 1;
+    while (last > start && type->shape[last] == 1) last--;
+    // a size known only at run time may be 1
+    bool is_unsure = last > start && type->shape[last] == IR_DYNAMIC;
+    *out_stride = is_unsure ? IR_DYNAMIC : strides[last];
+    int64_t want = *out_stride;
+    for (uint32_t i = last; i > start; i--) {
+        want = known_product(want, type->shape[i]);
+        if (type->shape[i - 1] == 1 || want == IR_DYNAMIC || strides[i - 1] == IR_DYNAMIC) continue;
+        if (strides[i - 1] != want) return false;
+    }
+    return true;
+}
+
+static bool are_expanded_strides(const IrType *type, const int64_t *strides, uint32_t start,
+                                 uint32_t end, int64_t stride) {
+    for (uint32_t i = end; i-- > start;) {
+        if (strides[i] != stride) return false;
+        stride = known_product(stride, type->shape[i]);
+    }
+    return true;
+}
+
+// Expanding or collapsing a strided memref keeps its offset, and the source's strides decide the
+// result's. A row-major one stays row-major.
 static bool check_memref_layout(Verifier *v, const IrOp *op, const IrType *expanded,
-                                const IrType *collapsed) {
-    int64_t inner[VERIFY_MAX_RANK], outer[VERIFY_MAX_RANK], inner_offset, outer_offset;
+                                const IrType *collapsed, bool is_expand) {
+    int64_t inner[VERIFY_MAX_RANK], outer[VERIFY_MAX_RANK], inner_offset, outer_offset, stride;
     if (expanded->rank > VERIFY_MAX_RANK || collapsed->rank > VERIFY_MAX_RANK) {
         FAIL_TYPE("has more than %d dimensions", VERIFY_MAX_RANK);
     }
     ir_memref_strides(expanded, inner, &inner_offset);
     ir_memref_strides(collapsed, outer, &outer_offset);
     bool fits = inner_offset == outer_offset && expanded->space == collapsed->space;
+    bool is_row_major = !expanded->has_layout && !collapsed->has_layout;
     const IrAttr *groups = ir_op_attr(op, "reassociation");
-    uint32_t next = 0;
-    for (uint32_t g = 0; fits && g < collapsed->rank; g++) {
-        const IrAttr *group = groups->elems[g];
-        uint32_t last = next + (uint32_t)group_len(group) - 1;
-        fits = inner[last] == outer[g] || collapsed->shape[g] == 1;
-        for (uint32_t i = next; fits && i < last; i++) {
-            bool is_known = inner[i] != IR_DYNAMIC && inner[i + 1] != IR_DYNAMIC &&
-                            expanded->shape[i + 1] != IR_DYNAMIC;
-            int64_t want = 0;
-            fits = !is_known || expanded->shape[i] == 1 ||
-                   (!__builtin_mul_overflow(inner[i + 1], expanded->shape[i + 1], &want) &&
-                    inner[i] == want);
-        }
-        next = last + 1;
+    uint32_t start = 0;
+    for (uint32_t g = 0; fits && !is_row_major && g < collapsed->rank; g++) {
+        uint32_t end = start + (uint32_t)group_len(groups->elems[g]);
+        fits = is_expand
+                   ? are_expanded_strides(expanded, inner, start, end, outer[g])
+                   : collapsed_stride(expanded, inner, start, end, &stride) && stride == outer[g];
+        start = end;
     }
     if (!fits) {
         FAIL_TYPE("has a result layout that does not follow from its source: '%s' and '%s'",
@@ -336,7 +364,8 @@ bool verify_reshape(Verifier *v, const IrOp *op) {
         }
     }
     if (!verify_reassociation(v, op, expanded, collapsed)) return false;
-    return src->kind != IR_TYPE_MEMREF || check_memref_layout(v, op, expanded, collapsed);
+    return src->kind != IR_TYPE_MEMREF ||
+           check_memref_layout(v, op, expanded, collapsed, is_expand);
 }
 
 // ---------------------------------------------------------------- pad

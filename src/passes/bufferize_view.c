@@ -75,7 +75,7 @@ IrValue *buf_collapse(Builder *b, IrValue *memref, const IrAttr *reassociation) 
     for (uint32_t g = 0; g < rank; g++) {
         uint32_t end = dim + (uint32_t)reassociation->elems[g]->num_elems;
         shape[g] = 1;
-        new_strides[g] = strides[end - 1];
+        new_strides[g] = strides[dim]; // of a group of nothing but ones, as MLIR infers it
         int64_t expected = IR_DYNAMIC; // stride of the next dim outwards
         for (uint32_t d = end; d-- > dim;) {
             shape[g] *= from->shape[d];

@@ -35,6 +35,28 @@ func.func @f(%a: tensor<4x8xf32>, %m: memref<4x8xf32, strided<[16, 1]>>) {
   return
 }
 // -----
+// the stride of a dimension of one element says nothing: that of the next outer one counts
+func.func @f(%a: memref<3x1xf32, strided<[5, 1], offset: ?>>, %b: memref<1x1xf32, strided<[5, 2]>>, %c: memref<2x3x1x1xf32, strided<[15, 5, 7, 9]>>, %d: memref<1x?x1xf32, strided<[5, 2, 1]>>) {
+  %0 = memref.collapse_shape %a [[0, 1]] : memref<3x1xf32, strided<[5, 1], offset: ?>> into memref<3xf32, strided<[5], offset: ?>>
+  %1 = memref.collapse_shape %b [[0, 1]] : memref<1x1xf32, strided<[5, 2]>> into memref<1xf32, strided<[5]>>
+  %2 = memref.collapse_shape %c [[0, 1, 2, 3]] : memref<2x3x1x1xf32, strided<[15, 5, 7, 9]>> into memref<6xf32, strided<[5]>>
+  %3 = memref.collapse_shape %d [[0, 1, 2]] : memref<1x?x1xf32, strided<[5, 2, 1]>> into memref<?xf32, strided<[?]>>
+  return
+}
+// -----
+// strides that do not follow from those of the source
+func.func @f(%a: memref<3x1xf32, strided<[5, 1]>>, %b: memref<1x1xf32, strided<[5, 2]>>, %c: memref<2x3x1xf32, strided<[14, 5, 1]>>, %d: memref<3xf32, strided<[5]>>) {
+// expected-error@+1 {{layout}}
+  %0 = memref.collapse_shape %a [[0, 1]] : memref<3x1xf32, strided<[5, 1]>> into memref<3xf32, strided<[1]>>
+// expected-error@+1 {{layout}}
+  %1 = memref.collapse_shape %b [[0, 1]] : memref<1x1xf32, strided<[5, 2]>> into memref<1xf32, strided<[2]>>
+// expected-error@+1 {{layout}}
+  %2 = memref.collapse_shape %c [[0, 1, 2]] : memref<2x3x1xf32, strided<[14, 5, 1]>> into memref<6xf32, strided<[5]>>
+// expected-error@+1 {{layout}}
+  %3 = memref.expand_shape %d [[0, 1]] output_shape [1, 3] : memref<3xf32, strided<[5]>> into memref<1x3xf32, strided<[3, 5]>>
+  return
+}
+// -----
 // calls and returns
 func.func private @g(%x: f32) -> f32 { return %x : f32 }
 func.func @f(%x: f32, %h: f16) -> f32 {
