@@ -547,7 +547,14 @@ static bool has_tensor(const IrOp *op) {
     return false;
 }
 
-static bool needs_work(const BufSignature *sig) {
+// A kernel of nothing but checks has no tensor, and takes its tiles all the same. In a module that
+// has buffers already it has them.
+static bool needs_work(const IrModule *m, const BufSignature *sig) {
+    const IrAttr *level = ir_op_attr(m->op, "ingot.level");
+    bool has_buffers = level && level->kind == IR_ATTR_INT && level->i >= 2;
+    for (uint32_t i = 0; i < sig->num_args; i++)
+        has_buffers = has_buffers || sig->arg_types[i]->kind == IR_TYPE_MEMREF;
+    if (sig->is_kernel && !has_buffers) return true;
     for (uint32_t i = 0; i < sig->num_args; i++)
         if (sig->arg_types[i]->kind == IR_TYPE_TENSOR) return true;
     return has_tensor(sig->func);
@@ -636,7 +643,7 @@ Status pass_bufferize(IrModule *m, DiagSink *sink) {
         if (status != STATUS_OK) goto done;
     }
     for (uint32_t i = 0; i < bz.num_signatures; i++) {
-        if (!needs_work(&bz.signatures[i])) continue;
+        if (!needs_work(m, &bz.signatures[i])) continue;
         status = bufferize_function(&bz, &bz.signatures[i]);
         if (status != STATUS_OK) goto done;
     }

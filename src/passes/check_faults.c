@@ -224,14 +224,14 @@ static void check_conversion(Checks *c, IrOp *op, bool is_signed) {
 
 // ---------------------------------------------------------------- loops
 
-// A step of at least 1, and no overflow behind the last round.
+// A step of at least 1, and no overflow behind the last round, which is at most that of end - 1.
 static void check_loop(Checks *c, IrOp *op) {
     IrValue *end = ir_op_operand(op, 1), *step = ir_op_operand(op, 2);
     if (step->type->kind != IR_TYPE_INDEX) return; // lower-target refuses it
     Fault by = {.kind = FAULT_STEP}, bound = {.kind = FAULT_BOUND};
     ValueRange rs = value_range_at(c->m, step, op), re = value_range_at(c->m, end, op);
     int64_t last;
-    bool has_room = !__builtin_add_overflow(re.max, MAX(rs.max, 1), &last);
+    bool has_room = !__builtin_add_overflow(re.max, MAX(rs.max, 1) - 1, &last);
     if (rs.min > 0) checks_proven(c, op, &by, rs);
     if (has_room) checks_proven(c, op, &bound, re);
     if (rs.min > 0 && has_room) return;
@@ -242,7 +242,8 @@ static void check_loop(Checks *c, IrOp *op) {
         ir_op_set_operand(op, 2, step);
     }
     if (has_room) return;
-    IrValue *most = build_binary(&b, IR_ARITH_SUBI, build_index(&b, INT64_MAX), step);
+    IrValue *more = build_binary(&b, IR_ARITH_SUBI, step, build_index(&b, 1));
+    IrValue *most = build_binary(&b, IR_ARITH_SUBI, build_index(&b, INT64_MAX), more);
     checks_assert(c, &b, op, &bound, build_cmpi(&b, "sle", end, most));
     ir_op_set_operand(op, 1, build_binary(&b, IR_ARITH_MINSI, end, most));
 }

@@ -286,6 +286,41 @@ def check_assertions():
         m = Module(folder, "asserted", ASSERTED, [("x", "i32", (4,))])
         expect(m.call([1, -2, 3, 4]) is None, "a true assertion is refused")
         expect_fault(m.call([0, 1, 2, 3]), "'cf.assert' op failed: the first is positive")
+        # A check of constants is a kernel without arguments.
+        text = "\n".join("  %ok = arith.constant false" if "cmpi" in line else line
+                         for line in ASSERTED.split("\n"))
+        expect_fault(Module(folder, "constant", text, [("x", "i32", (4,))]).call([1, 2, 3, 4]),
+                     "'cf.assert' op failed: the first is positive")
+
+
+COUNTED = """func.func @main(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %begin = arith.constant 9223372036854775803 : index
+  %end = arith.constant 9223372036854775807 : index
+  %c1 = arith.constant 1 : index
+  %y = scf.for %i = %begin to %end step %c1 iter_args(%s = %x) -> (tensor<4xi32>) {
+    %at = arith.subi %i, %begin : index
+    %v = arith.index_cast %at : index to i32
+    %n = tensor.insert %v into %s[%at] : tensor<4xi32>
+    scf.yield %n : tensor<4xi32>
+  }
+  return %y : tensor<4xi32>
+}
+"""
+
+
+def check_loops_to_the_last_index():
+    """Rounds of step 1 never count beyond their end, whatever it is; one of step 2 may."""
+    with scratch() as folder:
+        m = Module(folder, "counted", COUNTED, [("x", "i32", (4,))])
+        expect(m.call([9, 9, 9, 9]) is None, "a loop to the last index is refused")
+        path, out = os.path.join(folder, "by_two.mlir"), os.path.join(folder, "by_two.ingot")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(COUNTED.replace("%c1 = arith.constant 1", "%c1 = arith.constant 2"))
+        run_well("compile", path, "--target=host", "-o", out)
+        write_npy(os.path.join(folder, "x.npy"), "i32", (4,), [9] * 4)
+        done = run("run", out, f"--input=x={folder}/x.npy", f"--output=result0={folder}/y.npy")
+        expect_exit(done, 3)
+        expect(b"which leaves no room for the step" in done.stderr, done.stderr)
 
 
 def check_threads():
