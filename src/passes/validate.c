@@ -459,28 +459,86 @@ static Status compare_function(Pair *p, DiagSink *sink) {
     return STATUS_OK;
 }
 
-static void print_function(const IrModule *m, const IrOp *func, StrBuf *out, int depth) {
-    ir_print_op(m, func, out);
-    if (depth > 16) return;
-    FOR_EACH_OP(op, ir_func_body(func)) {
-        const IrOp *callee = op->kind == IR_FUNC_CALL ? ir_call_callee(m, op) : NULL;
-        if (callee && ir_func_body(callee)) print_function(m, callee, out, depth + 1);
+// ---------------------------------------------------------------- what a pass has left alone
+
+// A function by its name: has its text changed, or that of one it calls?
+typedef struct Twin {
+    const char *name;
+    const IrOp *func;
+    bool is_changed;
+} Twin;
+
+typedef struct Twins {
+    const IrModule *before, *after;
+    Twin *of; // in the order of the names' addresses
+    size_t num;
+    bool calls_changed; // of the function that is walked
+} Twins;
+
+static int compare_twins(const void *a, const void *b) {
+    uintptr_t x = (uintptr_t)((const Twin *)a)->name, y = (uintptr_t)((const Twin *)b)->name;
+    return (x > y) - (x < y);
+}
+
+static Twin *find_twin(const Twins *t, const char *name) {
+    Twin key = {.name = name};
+    return t->num ? bsearch(&key, t->of, t->num, sizeof key, compare_twins) : NULL;
+}
+
+static bool has_other_text(const Twins *t, const IrOp *func) {
+    const IrOp *old = ir_symbol_find(t->before, ir_symbol_name(func));
+    if (!old) return true;
+    StrBuf a = {0}, b = {0};
+    ir_print_op(t->before, old, &a);
+    ir_print_op(t->after, func, &b);
+    bool is_other = a.len != b.len || memcmp(a.data, b.data, a.len) != 0;
+    strbuf_deinit(&a);
+    strbuf_deinit(&b);
+    return is_other;
+}
+
+static void visit_call(IrOp *op, void *ctx) {
+    Twins *t = ctx;
+    const IrOp *callee = op->kind == IR_FUNC_CALL ? ir_call_callee(t->after, op) : NULL;
+    const Twin *twin = callee ? find_twin(t, ir_symbol_name(callee)) : NULL;
+    t->calls_changed = t->calls_changed || (twin && twin->is_changed);
+}
+
+// Each function is printed once; a change then goes from callees to callers.
+static void find_twins(Twins *t, const IrModule *before, IrModule *after) {
+    *t = (Twins){.before = before, .after = after};
+    FOR_EACH_OP(op, ir_module_body(after)) t->num += op->kind == IR_FUNC_FUNC;
+    t->of = base_alloc(t->num + 1, sizeof *t->of);
+    size_t n = 0;
+    FOR_EACH_OP(op, ir_module_body(after)) {
+        if (op->kind == IR_FUNC_FUNC)
+            t->of[n++] = (Twin){ir_symbol_name(op), op, has_other_text(t, op)};
+    }
+    array_sort(t->of, t->num, sizeof *t->of, compare_twins);
+    for (bool is_news = true; is_news;) {
+        is_news = false;
+        for (size_t i = 0; i < t->num; i++) {
+            Twin *twin = &t->of[i];
+            if (twin->is_changed) continue;
+            t->calls_changed = false;
+            ir_walk((IrOp *)twin->func, visit_call, t);
+            twin->is_changed = t->calls_changed;
+            is_news = is_news || twin->is_changed;
+        }
     }
 }
 
-static bool is_unchanged(const Pair *p) {
-    StrBuf a = {0}, b = {0};
-    print_function(p->before->m, p->a->func, &a, 0);
-    print_function(p->after->m, p->b->func, &b, 0);
-    bool is_same = a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
-    strbuf_deinit(&a);
-    strbuf_deinit(&b);
-    return is_same;
+static bool is_unchanged(const Twins *t, const Pair *p) {
+    const Twin *twin = find_twin(t, ir_symbol_name(p->b->func));
+    return twin && !twin->is_changed && str_equal(ir_symbol_name(p->a->func), twin->name);
 }
 
 static Status compare_modules(Validator *v, Snapshot *after, const PassInfo *pass,
                               PassCompare compare, DiagSink *sink) {
-    for (uint32_t i = 0; i < after->num_calls; i++) {
+    Twins twins;
+    Status status = STATUS_OK;
+    find_twins(&twins, v->before.m, after->m);
+    for (uint32_t i = 0; status == STATUS_OK && i < after->num_calls; i++) {
         Call *b = &after->calls[i];
         const Call *a = snapshot_find(&v->before, b->name);
         if (!a && b->entry) a = snapshot_find(&v->before, b->entry);
@@ -496,14 +554,15 @@ static Status compare_modules(Validator *v, Snapshot *after, const PassInfo *pas
                      .b = b,
                      .pass = pass,
                      .compare = compare};
-        if (is_unchanged(&pair))
+        if (is_unchanged(&twins, &pair))
             v->report.num_unchanged++;
         else if (!arguments_match(a, b) && !adopt_arguments(a, b))
             v->report.num_skipped[VALIDATE_SKIP_INPUTS]++;
         else
-            TRY(compare_function(&pair, sink));
+            status = compare_function(&pair, sink);
     }
-    return STATUS_OK;
+    free(twins.of);
+    return status;
 }
 
 // Functions that have become machine code.

@@ -7,6 +7,8 @@
 #include "passes/entry.h"
 #include "passes/validate_internal.h"
 
+enum { MAX_STATE_STEPS = 1024 };
+
 static bool is_func(const IrOp *op) {
     return op->kind == IR_FUNC_FUNC && ir_func_body(op);
 }
@@ -114,9 +116,10 @@ static char cache_of(const IrOp *func, uint32_t arg, int64_t *out_layer) {
 // ---- results
 
 // The argument of func that a value is a later state of: through insertions, loops and calls.
-// -1: none.
-static int32_t state_of_arg(const IrModule *m, const IrOp *func, const IrValue *value, int depth) {
-    while (depth++ < 64) {
+// -1: none, or too far to look. steps counts all that are made: calls may lead to one function in
+// more ways than anyone could walk.
+static int32_t state_of_arg(const IrModule *m, const IrOp *func, const IrValue *value, int *steps) {
+    while ((*steps)++ < MAX_STATE_STEPS) {
         if (value->def_block == ir_func_body(func)) return (int32_t)value->number;
         const IrOp *op = value->def_op;
         if (!op) {
@@ -134,7 +137,7 @@ static int32_t state_of_arg(const IrModule *m, const IrOp *func, const IrValue *
             if (!callee || !is_func(callee)) return -1;
             const IrOp *end = ir_block_terminator(ir_func_body(callee));
             if (value->number >= end->num_operands) return -1;
-            int32_t arg = state_of_arg(m, callee, ir_op_operand(end, value->number), depth);
+            int32_t arg = state_of_arg(m, callee, ir_op_operand(end, value->number), steps);
             if (arg < 0) return -1;
             value = ir_op_operand(op, (uint32_t)arg);
         } else {
@@ -150,7 +153,8 @@ static char traced_cache(const IrModule *m, const IrOp *func, uint32_t arg, int6
         const IrOp *caller;
         const IrOp *call = is_public(func) ? NULL : first_call(m, func, &caller);
         if (!call) return cache_of(func, arg, out_layer);
-        int32_t from = state_of_arg(m, caller, ir_op_operand(call, arg), 0);
+        int steps = 0;
+        int32_t from = state_of_arg(m, caller, ir_op_operand(call, arg), &steps);
         if (from < 0) return 0;
         func = caller;
         arg = (uint32_t)from;
@@ -164,7 +168,8 @@ static char result_cache(const Call *call, const IrModule *m, uint32_t number) {
             return call->args[i].cache;
     const IrOp *end = ir_block_terminator(ir_func_body(call->func));
     if (number >= end->num_operands) return 0;
-    int32_t arg = state_of_arg(m, call->func, ir_op_operand(end, number), 0);
+    int steps = 0;
+    int32_t arg = state_of_arg(m, call->func, ir_op_operand(end, number), &steps);
     return arg < 0 ? 0 : call->args[arg].cache;
 }
 

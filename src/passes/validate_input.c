@@ -11,7 +11,7 @@
 #include "passes/decode.h"
 #include "passes/validate_internal.h"
 
-enum { MAX_DEPTH = 24, SCALE_PLANE_SALT = 77 };
+enum { MAX_STEPS = 4096, SCALE_PLANE_SALT = 77 };
 #define NO_BOUND INT64_MAX
 
 // ---------------------------------------------------------------- random numbers
@@ -294,7 +294,7 @@ static bool fill_init(Validator *v, Snapshot *s, const char *text, CallValue *ou
 
 // ---------------------------------------------------------------- bounds of integers
 
-static int64_t bound_of(const IrModule *m, const IrValue *value, int64_t most, int depth);
+static int64_t bound_of(const IrModule *m, const IrValue *value, int64_t most, int *steps);
 
 static int64_t largest_of(const IrValue *value, int64_t most) {
     int64_t constant;
@@ -302,12 +302,12 @@ static int64_t largest_of(const IrValue *value, int64_t most) {
 }
 
 static int64_t slice_bound(const IrModule *m, const IrOp *op, uint32_t operand, int64_t most,
-                           int depth) {
+                           int *steps) {
     bool is_insert =
         op->kind == IR_TENSOR_INSERT_SLICE || op->kind == IR_TENSOR_PARALLEL_INSERT_SLICE;
     uint32_t first = 1u + is_insert; // segments: source [, dest], offsets, sizes, strides
     uint32_t start = ir_op_segment_start(op, first);
-    if (operand == 0 && !is_insert) return bound_of(m, ir_op_result(op, 0), most, depth);
+    if (operand == 0 && !is_insert) return bound_of(m, ir_op_result(op, 0), most, steps);
     const IrAttr *offsets = ir_op_attr(op, "static_offsets"),
                  *sizes = ir_op_attr(op, "static_sizes");
     if (operand < start || operand >= start + op->segments[first] || !offsets || !sizes)
@@ -325,33 +325,33 @@ static int64_t slice_bound(const IrModule *m, const IrOp *op, uint32_t operand, 
 
 // value is operand number `operand` of op, which reads an element (first index operand: `first`).
 static int64_t element_bound(const IrModule *m, const IrOp *op, uint32_t operand, uint32_t first,
-                             int64_t most, int depth) {
+                             int64_t most, int *steps) {
     if (operand + 1 == first)
-        return op->num_results ? bound_of(m, ir_op_result(op, 0), most, depth) : NO_BOUND;
+        return op->num_results ? bound_of(m, ir_op_result(op, 0), most, steps) : NO_BOUND;
     const IrType *type = ir_op_operand(op, first - 1)->type;
     if (operand < first || operand - first >= type->rank) return NO_BOUND;
     int64_t size = type->shape[operand - first];
     return size == IR_DYNAMIC ? 1 : size; // the first element is there whatever the size
 }
 
-static int64_t use_bound(const IrModule *m, const IrOperand *use, int64_t most, int depth) {
+static int64_t use_bound(const IrModule *m, const IrOperand *use, int64_t most, int *steps) {
     const IrOp *op = use->owner;
     uint32_t number = (uint32_t)(use - op->operands);
     int64_t other, below;
     if (ir_op_info(op->kind)->traits & IR_LINALG && op->num_regions) {
         const IrBlock *body = ir_op_block(op, 0);
-        return body && number < body->num_args ? bound_of(m, body->args[number], most, depth)
+        return body && number < body->num_args ? bound_of(m, body->args[number], most, steps)
                                                : NO_BOUND;
     }
     switch (op->kind) {
     case IR_TENSOR_EXTRACT:
-    case IR_MEMREF_LOAD: return element_bound(m, op, number, 1, most, depth);
-    case IR_MEMREF_STORE: return element_bound(m, op, number, 2, most, depth);
-    case IR_TENSOR_INSERT: return element_bound(m, op, number, 2, most, depth);
+    case IR_MEMREF_LOAD: return element_bound(m, op, number, 1, most, steps);
+    case IR_MEMREF_STORE: return element_bound(m, op, number, 2, most, steps);
+    case IR_TENSOR_INSERT: return element_bound(m, op, number, 2, most, steps);
     case IR_TENSOR_EXTRACT_SLICE:
     case IR_TENSOR_INSERT_SLICE:
     case IR_TENSOR_PARALLEL_INSERT_SLICE:
-    case IR_MEMREF_SUBVIEW: return slice_bound(m, op, number, most, depth);
+    case IR_MEMREF_SUBVIEW: return slice_bound(m, op, number, most, steps);
     case IR_ARITH_INDEX_CAST:
     case IR_ARITH_EXTSI:
     case IR_ARITH_EXTUI:
@@ -359,44 +359,45 @@ static int64_t use_bound(const IrModule *m, const IrOperand *use, int64_t most, 
     case IR_TENSOR_EXPAND_SHAPE:
     case IR_TENSOR_COLLAPSE_SHAPE:
     case IR_TENSOR_CAST:
-        return number == 0 ? bound_of(m, ir_op_result(op, 0), most, depth) : NO_BOUND;
+        return number == 0 ? bound_of(m, ir_op_result(op, 0), most, steps) : NO_BOUND;
     case IR_ARITH_ADDI:
-        below = bound_of(m, ir_op_result(op, 0), most, depth);
+        below = bound_of(m, ir_op_result(op, 0), most, steps);
         return below == NO_BOUND ? below : below - largest_of(ir_op_operand(op, 1 - number), most);
     case IR_ARITH_DIVUI:
-        below = bound_of(m, ir_op_result(op, 0), most, depth);
+        below = bound_of(m, ir_op_result(op, 0), most, steps);
         if (number || below == NO_BOUND || !ir_value_constant_int(ir_op_operand(op, 1), &other))
             return NO_BOUND;
         return below * other;
     case IR_ARITH_MULI:
-        below = bound_of(m, ir_op_result(op, 0), most, depth);
+        below = bound_of(m, ir_op_result(op, 0), most, steps);
         if (below == NO_BOUND || !ir_value_constant_int(ir_op_operand(op, 1 - number), &other))
             return NO_BOUND;
         return other > 0 ? (below - 1) / other + 1 : NO_BOUND;
     case IR_SCF_FOR:
         return number < 3 ? NO_BOUND
-                          : bound_of(m, ir_op_block(op, 0)->args[number - 2], most, depth);
+                          : bound_of(m, ir_op_block(op, 0)->args[number - 2], most, steps);
     case IR_FUNC_CALL: {
         const IrOp *callee = ir_call_callee(m, op);
         if (!callee || !ir_func_body(callee)) return NO_BOUND;
-        return bound_of(m, ir_func_body(callee)->args[number], most, depth);
+        return bound_of(m, ir_func_body(callee)->args[number], most, steps);
     }
     default: return NO_BOUND;
     }
 }
 
-static int64_t bound_of(const IrModule *m, const IrValue *value, int64_t most, int depth) {
+static int64_t bound_of(const IrModule *m, const IrValue *value, int64_t most, int *steps) {
     int64_t least = NO_BOUND;
-    if (depth > MAX_DEPTH) return least;
+    if (++*steps > MAX_STEPS) return least;
     FOR_EACH_USE(use, value) {
-        int64_t bound = use_bound(m, use, most, depth + 1);
+        int64_t bound = use_bound(m, use, most, steps);
         least = MIN(least, bound);
     }
     return least;
 }
 
 int64_t validate_index_bound(const IrModule *m, const IrValue *value, int64_t max_tokens) {
-    int64_t bound = bound_of(m, value, max_tokens, 0);
+    int steps = 0;
+    int64_t bound = bound_of(m, value, max_tokens, &steps);
     return bound == NO_BOUND ? 0 : MAX(bound, 1);
 }
 
