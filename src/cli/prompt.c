@@ -39,7 +39,8 @@ Status prompt_read(Cli *cli, Prompt *out_prompt) {
                         "input; --chat holds a "
                         "conversation on a terminal, with --lines also without one");
         diag_evidence(&cli->sink, "an artifact compiled from a module takes tensors instead: "
-                                  "--input NAME=FILE.npy --output NAME=FILE.npy");
+                                  "--input NAME=FILE.npy --output NAME=FILE.npy; one that "
+                                  "takes and gives nothing runs with --entry NAME");
         return status;
     }
     if (has_text) {

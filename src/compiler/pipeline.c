@@ -17,7 +17,7 @@ static Status check_pass_name(const char *name, DiagSink *sink) {
     const char *nearest = str_nearest(name, names, NUM_PASSES);
     Status status = diag_error(sink, DIAG_P0008, (DiagSpan){0}, "there is no pass '%s'", name);
     (void)status;
-    if (nearest) diag_write(sink, "%s", nearest);
+    diag_write(sink, "%s", nearest ? nearest : "a pass that `ingot compile --list-passes` lists");
     return STATUS_USAGE;
 }
 

@@ -416,14 +416,20 @@ static Status unknown_dialect(Parser *p, const Token *at, const char *name, size
     dialect_len = MIN(dialect_len, sizeof dialect - 1);
     memcpy(dialect, name, dialect_len);
     dialect[dialect_len] = 0;
+    Status status = STATUS_OK;
     for (size_t i = 0; i < ARRAY_LEN(foreign_dialects); i++)
         if (str_equal(foreign_dialects[i], dialect))
-            return parse_error(p, DIAG_I0006, at, "operation %.60s: dialect %s is not used here",
-                               name, dialect);
-    Status status =
-        parse_error(p, DIAG_I0003, at, "operation %.60s: unknown dialect %s", name, dialect);
-    const char *nearest = str_nearest(dialect, dialects, n);
-    if (nearest) diag_write(p->sink, "%s.%s", nearest, name + MIN(strlen(name), dialect_len + 1));
+            status = parse_error(p, DIAG_I0006, at, "operation %.60s: dialect %s is not used here",
+                                 name, dialect);
+    const char *nearest = status == STATUS_OK ? str_nearest(dialect, dialects, n) : NULL;
+    if (status == STATUS_OK)
+        status =
+            parse_error(p, DIAG_I0003, at, "operation %.60s: unknown dialect %s", name, dialect);
+    if (nearest)
+        diag_write(p->sink, "%s.%s", nearest, name + MIN(strlen(name), dialect_len + 1));
+    else
+        diag_write(p->sink, "operations of the dialects that `ingot compile --list-dialects` "
+                            "lists");
     return status;
 }
 
@@ -447,7 +453,8 @@ static Status unknown_op(Parser *p, const Token *at, const char *name) {
     for (int k = 0; k < NUM_IR_OP_KINDS; k++) names[k] = ir_op_info((IrOpKind)k)->name;
     Status status = parse_error(p, DIAG_I0002, at, "unknown operation %.60s", name);
     const char *nearest = str_nearest(name, names, NUM_IR_OP_KINDS);
-    if (nearest) diag_write(p->sink, "%s", nearest);
+    diag_write(p->sink, "%s",
+               nearest ? nearest : "an operation that `ingot compile --list-dialects` lists");
     return status;
 }
 

@@ -19,7 +19,10 @@ Status pass_disable_parse(const char *text, DiagSink *sink, uint64_t *out_disabl
         }
         diag_report(sink, DIAG_ERROR, DIAG_P0008, (DiagSpan){0}, "there is no pass '%s'", name);
         const char *nearest = str_nearest(name, names, NUM_PASSES);
-        if (nearest) diag_write(sink, "--disable-pass=%s", nearest);
+        if (nearest)
+            diag_write(sink, "--disable-pass=%s", nearest);
+        else
+            diag_write(sink, "a pass that `ingot compile --list-passes` lists");
         return STATUS_USAGE;
     }
     return STATUS_OK;

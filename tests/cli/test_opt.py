@@ -162,6 +162,42 @@ def check_verify_each_runs_functions_around_passes():
     expect(by_name["assign-precision"]["results"] == "precision", by_name["assign-precision"])
 
 
+def check_verify_each_looks_at_a_function_once():
+    """Functions that call the next one twice, 60 deep: there are more ways down than anyone could walk."""
+    text = "".join(
+        f"func.func {'private ' if i else ''}@f{i}(%x: tensor<4xf32>) -> tensor<4xf32> {{\n"
+        f"  %a = call @f{i + 1}(%x) : (tensor<4xf32>) -> tensor<4xf32>\n"
+        f"  %b = call @f{i + 1}(%a) : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "  return %b : tensor<4xf32>\n}\n" for i in range(60))
+    last = ("func.func private @f60(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+            "  return %x : tensor<4xf32>\n}\n")
+    done = run("opt", "--pipeline=canonicalize", "--verify-each", "--verify-ops=10000",
+               stdin=(text + last).encode())
+    expect_exit(done, 0)
+    expect(b"61 unchanged" in done.stderr, done.stderr)
+    dead = last.replace("  return", "  %d = arith.constant 1 : index\n  return")
+    done = run("opt", "--pipeline=canonicalize", "--verify-each", "--verify-ops=10000",
+               stdin=(text + dead).encode())
+    expect_exit(done, 0)  # what calls a changed function has changed
+    expect(b", 0 unchanged" in done.stderr, done.stderr)
+
+
+def check_unknown_names_say_where_the_known_are():
+    for op, want in (("foo.bar", "--list-dialects"), ("stablehlo.add", "--list-dialects"),
+                     ("tosa.foo", "--list-dialects"), ("arit.addf", "arith.addf"),
+                     ("linalg.qqqqqqqqqqqqqqqqqqqqqqq", "--list-dialects")):
+        done = run("opt", stdin=f"func.func @f(%a: f32) {{\n  %0 = {op} %a, %a : f32\n  return\n}}\n".encode())
+        expect_exit(done, 3)
+        expect(want.encode() in done.stderr and op.encode() in done.stderr, done.stderr)
+    for option in ("--disable-pass", "--dump-ir-after", "--pipeline"):
+        for name, want in (("canonicalise", "canonicalize"), ("nosuchpassatall", "--list-passes")):
+            verb = ["opt"] if option == "--pipeline" else ["compile", "m.mlir", "-o", "m.ingot"]
+            verb += ["--dump-dir=."] if option == "--dump-ir-after" else []
+            done = run(*verb, f"{option}={name}", stdin=b"")
+            expect_exit(done, 2)
+            expect(want.encode() in done.stderr and name.encode() in done.stderr, done.stderr)
+
+
 def check_faults_of_the_program_are_diagnostics():
     text = b"""func.func @main() -> i32 {
   %0 = arith.constant 1 : i32
