@@ -482,7 +482,17 @@ static int compare_twins(const void *a, const void *b) {
 
 static Twin *find_twin(const Twins *t, const char *name) {
     Twin key = {.name = name};
-    return t->num ? bsearch(&key, t->of, t->num, sizeof key, compare_twins) : NULL;
+    size_t first = 0, end = t->num;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        int order = compare_twins(&key, &t->of[middle]);
+        if (order == 0) return &t->of[middle];
+        if (order < 0)
+            end = middle;
+        else
+            first = middle + 1;
+    }
+    return NULL;
 }
 
 static bool has_other_text(const Twins *t, const IrOp *func) {
