@@ -17,7 +17,8 @@ void ir_print_op(const IrModule *m, const IrOp *op, StrBuf *out); // one op alon
 void ir_print_op_line(const IrModule *m, const IrOp *op, const char *const *ids, StrBuf *out);
 void ir_print_type(const IrType *type, StrBuf *out);
 void ir_print_attr(const IrAttr *attr, StrBuf *out);
-void ir_print_affine_map(const IrAffineMap *map, StrBuf *out); // (d0, d1) -> (d0)
+void ir_print_affine_map(const IrAffineMap *map, StrBuf *out);        // (d0, d1) -> (d0)
+const char *ir_affine_map_text(Arena *arena, const IrAffineMap *map); // the same, in the arena
 // Any bytes, in quotes, as IR text escapes them: the one way a string gets into IR text.
 void ir_print_string(const char *bytes, size_t len, StrBuf *out);
 

@@ -493,3 +493,11 @@ void ir_print_attr(const IrAttr *attr, StrBuf *out) {
 void ir_print_affine_map(const IrAffineMap *map, StrBuf *out) {
     put_map_body(&(Printer){.out = out}, map);
 }
+
+const char *ir_affine_map_text(Arena *arena, const IrAffineMap *map) {
+    StrBuf out = {0};
+    ir_print_affine_map(map, &out);
+    const char *text = arena_strdup(arena, out.data);
+    strbuf_deinit(&out);
+    return text;
+}

@@ -48,17 +48,6 @@ static IrValue *index_of(Builder *b, const IrAffineExpr *expr, IrValue *const *l
     return build_binary(b, ops[expr->kind], lhs, rhs);
 }
 
-static IrValue *loop_index(Builder *b, uint32_t loop) {
-    const IrType *index = ir_type_index(b->m);
-    IrNamedAttr attr = {ir_intern(b->m, "dim"), ir_attr_i64(b->m, loop)};
-    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_INDEX,
-                                                     .num_results = 1,
-                                                     .result_types = &index,
-                                                     .num_attrs = 1,
-                                                     .attrs = &attr}),
-                        0);
-}
-
 // ---- slices
 
 // Where one operand's block lies: offsets per dimension (an operand if not a constant), sizes.
@@ -177,7 +166,7 @@ static void clone_body(Flash *f, const Loops *l, const IrBlock *from, Builder *b
         uint32_t loop = (uint32_t)ir_op_attr(op, "dim")->i;
         IrValue *index = l->at[loop];
         if (!l->stands[loop]) {
-            index = loop_index(body, l->number[loop]);
+            index = build_loop_index(body, l->number[loop]);
             if (l->at[loop]) index = build_binary(body, IR_ARITH_ADDI, index, l->at[loop]);
         }
         ir_value_map_set(&map, op->results, index);

@@ -239,14 +239,6 @@ static bool find_scores(Match *match, IrValue *x, uint32_t depth) {
     return false;
 }
 
-static const char *map_text(IrModule *m, const IrAffineMap *map) {
-    StrBuf out = {0};
-    ir_print_affine_map(map, &out);
-    const char *text = arena_strdup(&m->arena, out.data);
-    strbuf_deinit(&out);
-    return text;
-}
-
 void attention_loop_dims(IrModule *m, const AttentionMatch *a, const IrOp *op, int32_t *out_dims) {
     uint32_t at = op == a->scores ? 2 : op == a->sum ? a->weights_at : op->segments[0], dim;
     const IrAffineMap *map = ir_linalg_map(m, op, at);
@@ -300,7 +292,7 @@ static bool is_cut(Match *match, const IrOp *op) {
                 if (!stands && ir_affine_uses_dim(map->results[r], l))
                     return block(match, REASON_MAP,
                                  arena_printf(&m->arena, "operand %" PRIu32 " is read at %s", i,
-                                              map_text(m, map)));
+                                              ir_affine_map_text(&m->arena, map)));
             }
             if (!divides(match, map->results[r], ranges)) return false;
         }
@@ -344,7 +336,8 @@ static bool check_sum(Match *match) {
     const IrAffineMap *weights = ir_linalg_map(m, a->sum, a->weights_at);
     if (!ir_affine_is_projected_permutation(weights))
         return block(match, REASON_MAP,
-                     arena_printf(&m->arena, "the weights are read at %s", map_text(m, weights)));
+                     arena_printf(&m->arena, "the weights are read at %s",
+                                  ir_affine_map_text(&m->arena, weights)));
     attention_loop_dims(m, a, a->sum, dims);
     for (uint32_t l = 0; l < weights->num_dims; l++) {
         bool is_sum = ir_linalg_iterator(a->sum, l) == IR_REDUCTION;

@@ -158,29 +158,18 @@ static uint32_t count_readers(const IrValue *value) {
 
 // ---------------------------------------------------------------- rewriting
 
-static IrValue *loop_index(Builder *b, uint32_t loop) {
-    const IrType *index = ir_type_index(b->m);
-    IrNamedAttr attr = {ir_intern(b->m, "dim"), ir_attr_i64(b->m, loop)};
-    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_INDEX,
-                                                     .num_results = 1,
-                                                     .result_types = &index,
-                                                     .num_attrs = 1,
-                                                     .attrs = &attr}),
-                        0);
-}
-
 // An index expression over the reader's loops as a value in its body.
 static IrValue *index_value(Builder *b, const IrAffineExpr *expr, uint32_t num_loops) {
     IrModule *m = b->m;
     uint32_t dim;
     if (expr->kind == IR_AFFINE_CONST) return build_index(b, expr->value);
-    if (ir_affine_is_dim(expr, &dim)) return loop_index(b, dim);
+    if (ir_affine_is_dim(expr, &dim)) return build_loop_index(b, dim);
     IrValue *operands[MAX_LOOPS];
     const IrAffineExpr *renumbered[MAX_LOOPS];
     uint32_t num = 0;
     for (uint32_t d = 0; d < num_loops; d++) {
         renumbered[d] = ir_affine_dim(m, num);
-        if (ir_affine_uses_dim(expr, d)) operands[num++] = loop_index(b, d);
+        if (ir_affine_uses_dim(expr, d)) operands[num++] = build_loop_index(b, d);
     }
     expr = ir_affine_replace(m, expr, renumbered, NULL);
     const IrType *index = ir_type_index(m);

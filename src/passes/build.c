@@ -102,6 +102,17 @@ IrValue *build_index(Builder *b, int64_t value) {
     return build_int(b, value, ir_type_index(b->m));
 }
 
+IrValue *build_loop_index(Builder *b, uint32_t loop) {
+    IrNamedAttr dim = {"dim", ir_attr_i64(b->m, loop)};
+    const IrType *index = ir_type_index(b->m);
+    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_INDEX,
+                                                     .num_results = 1,
+                                                     .result_types = &index,
+                                                     .num_attrs = 1,
+                                                     .attrs = &dim}),
+                        0);
+}
+
 IrValue *build_float(Builder *b, double value, const IrType *type) {
     return constant(b, ir_attr_float(b->m, value, type), type);
 }

@@ -31,6 +31,7 @@ IrValue *build_select(Builder *b, IrValue *cond, IrValue *yes, IrValue *no);
 IrValue *build_fma(Builder *b, IrValue *x, IrValue *y, IrValue *acc); // math.fma or vector.fma
 
 IrValue *build_index(Builder *b, int64_t value);
+IrValue *build_loop_index(Builder *b, uint32_t loop); // linalg.index, in a body
 IrValue *build_int(Builder *b, int64_t value, const IrType *type);
 IrValue *build_float(Builder *b, double value, const IrType *type);
 IrValue *build_splat(Builder *b, IrValue *scalar, const IrType *vector_type); // vector.broadcast

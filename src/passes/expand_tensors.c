@@ -56,16 +56,8 @@ static IrValue *build_by_place(Builder *b, const IrOp *pad, const IrType *type) 
     IrValueMap map;
     ir_value_map_init(&map);
     const IrBlock *from = ir_op_block(pad, 0);
-    const IrType *index = ir_type_index(m);
-    for (uint32_t i = 0; i < from->num_args; i++) {
-        IrNamedAttr dim = {"dim", ir_attr_i64(m, i)};
-        IrOp *at = build_op_full(&body, &(IrOpSpec){.kind = IR_LINALG_INDEX,
-                                                    .num_results = 1,
-                                                    .result_types = &index,
-                                                    .num_attrs = 1,
-                                                    .attrs = &dim});
-        ir_value_map_set(&map, from->args[i], ir_op_result(at, 0));
-    }
+    for (uint32_t i = 0; i < from->num_args; i++)
+        ir_value_map_set(&map, from->args[i], build_loop_index(&body, i));
     FOR_EACH_OP(op, from) {
         if (op->kind == IR_TENSOR_YIELD) {
             IrValue *value = ir_value_map_get(&map, ir_op_operand(op, 0));

@@ -226,14 +226,6 @@ static void judge_reduction(Judge *j) {
                        terms, row));
 }
 
-static const char *map_text(IrModule *m, const IrAffineMap *map) {
-    StrBuf out = {0};
-    ir_print_affine_map(map, &out);
-    const char *text = arena_strdup(&m->arena, out.data);
-    strbuf_deinit(&out);
-    return text;
-}
-
 // Does the consumer read the value through a slice of it?
 static const IrOp *slice_before(const IrValue *value) {
     for (const IrOp *op = value->def_op; op && fusion_is_view(op);
@@ -265,17 +257,17 @@ static void judge_map(Judge *j, const IrValue *read) {
         if (!is_plain)
             blame(j, REASON_MAP,
                   arena_printf(&m->arena, "operand %" PRIu32 " is read through %s", i,
-                               map_text(m, map)));
+                               ir_affine_map_text(&m->arena, map)));
         else if (again > 1)
             blame(j, REASON_MAP,
                   arena_printf(&m->arena,
                                "operand %" PRIu32 " is read %" PRId64 " times, through %s", i,
-                               again, map_text(m, map)));
+                               again, ir_affine_map_text(&m->arena, map)));
         const IrAffineMap *written = ir_linalg_map(m, op, op->segments[0]);
         if (map != written && ir_affine_is_permutation(map) && ir_affine_is_permutation(written))
             blame(j, REASON_MAP,
                   arena_printf(&m->arena, "operand %" PRIu32 " is read through %s, not as written",
-                               i, map_text(m, map)));
+                               i, ir_affine_map_text(&m->arena, map)));
     }
     const IrOp *slice = slice_before(read);
     if (!slice) return;

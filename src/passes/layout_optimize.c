@@ -224,16 +224,8 @@ static IrValue *rewrite(Layout *l, IrOp *op, const Rewrite *r) {
     ir_value_map_init(&map);
     for (uint32_t i = 0; i < old->num_args; i++) {
         IrValue *arg = body.block->args[i];
-        if ((int)i == r->code_arg) {
-            IrNamedAttr attr = {"dim", ir_attr_i64(m, r->half_loop)};
-            const IrType *index = ir_type_index(m);
-            IrOp *half = build_op_full(&body, &(IrOpSpec){.kind = IR_LINALG_INDEX,
-                                                          .num_results = 1,
-                                                          .result_types = &index,
-                                                          .num_attrs = 1,
-                                                          .attrs = &attr});
-            arg = nibble(&body, arg, ir_op_result(half, 0));
-        }
+        if ((int)i == r->code_arg)
+            arg = nibble(&body, arg, build_loop_index(&body, (uint32_t)r->half_loop));
         ir_value_map_set(&map, old->args[i], arg);
     }
     FOR_EACH_OP(inner, old) ir_block_append(body.block, ir_op_clone(m, inner, &map));

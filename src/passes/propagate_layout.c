@@ -126,24 +126,14 @@ static IrValue *split_operand(Split *s, Builder *b, const IrOp *op, uint32_t i,
     return at < map->num_results ? split_dim(b, value, at) : value;
 }
 
-static IrValue *loop_index(Builder *b, uint32_t loop) {
-    IrNamedAttr attr = {"dim", ir_attr_i64(b->m, loop)};
-    const IrType *index = ir_type_index(b->m);
-    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_INDEX,
-                                                     .num_results = 1,
-                                                     .result_types = &index,
-                                                     .num_attrs = 1,
-                                                     .attrs = &attr}),
-                        0);
-}
-
 // tensor.extract %map[n, .., c] -> %blocked[n, block, .., lane]
 static void split_extract(Split *s, IrOp *op, IrValue *blocked) {
     Builder b = build_before(s->p->m, op);
-    IrValue *operands[MAX_RANK + 2] = {blocked, ir_op_operand(op, 1), loop_index(&b, s->block)};
+    IrValue *operands[MAX_RANK + 2] = {blocked, ir_op_operand(op, 1),
+                                       build_loop_index(&b, s->block)};
     uint32_t num = 3;
     for (uint32_t i = 2; i + 1 < op->num_operands; i++) operands[num++] = ir_op_operand(op, i);
-    operands[num++] = loop_index(&b, s->lane);
+    operands[num++] = build_loop_index(&b, s->lane);
     IrOp *made = build_op_full(&b, &(IrOpSpec){.kind = IR_TENSOR_EXTRACT,
                                                .num_operands = num,
                                                .operands = operands,
@@ -162,8 +152,8 @@ static void split_index(Split *s, IrOp *op) {
         return;
     }
     Builder b = build_before(m, op);
-    IrValue *at = build_mul_index(&b, loop_index(&b, s->block), MAP_BLOCK);
-    at = build_binary(&b, IR_ARITH_ADDI, at, loop_index(&b, s->lane));
+    IrValue *at = build_mul_index(&b, build_loop_index(&b, s->block), MAP_BLOCK);
+    at = build_binary(&b, IR_ARITH_ADDI, at, build_loop_index(&b, s->lane));
     ir_value_replace_all(ir_op_result(op, 0), at);
     ir_op_erase(m, op);
 }

@@ -77,17 +77,6 @@ static bool mask_is_empty(const Mask *mask) {
     return true;
 }
 
-static IrValue *build_loop_index(Builder *b, uint32_t loop) {
-    IrNamedAttr dim = {"dim", ir_attr_i64(b->m, loop)};
-    const IrType *index = ir_type_index(b->m);
-    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_INDEX,
-                                                     .num_results = 1,
-                                                     .result_types = &index,
-                                                     .num_attrs = 1,
-                                                     .attrs = &dim}),
-                        0);
-}
-
 // Is the iteration at hand valid in all loops of the mask?
 static IrValue *build_is_valid(Version *v, Builder *b, const Mask *mask) {
     IrValue *all = NULL;
