@@ -25,10 +25,13 @@ typedef struct IrInterpOptions {
     // so that a few runs show how far rounding carries (stochastic arithmetic; Vignes, "A
     // stochastic arithmetic for reliable scientific computation", 1993). Operands of products with
     // weights (ingot.contract = "weights") move as far as storing them as operand_noise says would
-    // do: NULL, "int8" (a 254th of the largest of a block) or "bf16".
+    // do: NULL, "int8" (a 254th of the largest of a block) or "bf16". With rounds_operands they are
+    // stored and read back, not moved at random: a block's roundings may add up, which random ones
+    // do not.
     double noise;
     uint64_t noise_seed;
     const char *operand_noise;
+    bool rounds_operands;
 } IrInterpOptions;
 
 // Calls function `entry`. results has room for the function's results. Faults of the program (index

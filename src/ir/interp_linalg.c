@@ -3,6 +3,7 @@
 // as their generic form. Byte positions are carried along incrementally where the maps are linear.
 #include <math.h>
 
+#include "base/float16.h"
 #include "ir/interp_decoders.h"
 
 typedef struct LinalgOperand {
@@ -267,9 +268,27 @@ static void settle_outputs(LinalgRun *run) {
     }
 }
 
+// One block of an operand, moved by as much as storing it in the narrow type would, or stored and
+// read back.
+static void move_block(Interp *in, float *x, int64_t len) {
+    bool is_int8 = str_equal(in->options->operand_noise, "int8");
+    float largest = 0;
+    for (int64_t i = 0; i < len; i++) largest = fmaxf(largest, fabsf(x[i]));
+    float step = largest / 127.0f;
+    for (int64_t i = 0; i < len; i++) {
+        if (!in->options->rounds_operands) {
+            float unit = (float)interp_random(in, 1 << 24) * 0x1p-23f - 1.0f;
+            x[i] += unit * (is_int8 ? 0.5f * step : fabsf(x[i]) * 0x1p-8f);
+        } else if (!is_int8) {
+            x[i] = bf16_to_f32(bf16_from_f32(x[i]));
+        } else if (step > 0 && isfinite(step)) {
+            x[i] = step * rintf(x[i] / step);
+        }
+    }
+}
+
 // A copy of the first operand, dense f32 [rows, blocks, block] or [rows, columns], whose elements
-// are moved by as much as storing them in the narrow type would (IrInterpOptions.operand_noise).
-// False: no room.
+// are moved (IrInterpOptions.operand_noise). False: no room.
 static bool move_operand(LinalgRun *run, InterpView *copy) {
     Interp *in = run->in;
     const LinalgOperand *operand = &run->info->operands[0];
@@ -279,18 +298,10 @@ static bool move_operand(LinalgRun *run, InterpView *copy) {
     if (!interp_tensor_new(in, run->op, copy, rank, operand->elem_bytes, true) ||
         !interp_view_copy(in, run->op, view, copy, rank, operand->elem_bytes))
         return false;
-    bool is_int8 = str_equal(in->options->operand_noise, "int8");
     int64_t block = rank ? copy->dims[rank - 1] : 1;
     float *data = (float *)(void *)copy->buffer->data;
-    for (uint64_t at = 0; block > 0 && at < copy->buffer->len_bytes / 4; at += (uint64_t)block) {
-        float largest = 0;
-        for (int64_t i = 0; i < block; i++) largest = fmaxf(largest, fabsf(data[at + (uint64_t)i]));
-        for (int64_t i = 0; i < block; i++) {
-            float unit = (float)interp_random(in, 1 << 24) * 0x1p-23f - 1.0f;
-            float *x = &data[at + (uint64_t)i];
-            *x += unit * (is_int8 ? largest / 254.0f : fabsf(*x) * 0x1p-8f);
-        }
-    }
+    for (uint64_t at = 0; block > 0 && at < copy->buffer->len_bytes / 4; at += (uint64_t)block)
+        move_block(in, data + at, block);
     run->views[0] = copy;
     return true;
 }

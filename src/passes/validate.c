@@ -13,6 +13,7 @@
 
 // Where roundings are moved by NOISE_ROUNDINGS in each of NUM_NOISE_RUNS, results spread further
 // than an evaluation with other roundings differs; the factor leaves room for what few runs miss.
+// Where a recipe narrows operands, the first run narrows them as it asks, the others at random.
 // A difference outside is looked at again with more runs: a rounding to an integer may fall the
 // other way once in thousands.
 enum { NUM_NOISE_RUNS = 4, NUM_MORE_RUNS = 24 };
@@ -151,6 +152,7 @@ static void add_runs(Pair *p, Spread *spread, uint32_t first, uint32_t last) {
     for (uint32_t i = first; i < last; i++) {
         Noise noise = {.roundings = NOISE_ROUNDINGS, .seed = i + 1};
         if (p->compare == COMPARE_PRECISION) noise.operands = p->v->activations;
+        noise.rounds_operands = i == 0;
         RunResults moved;
         validate_run(p->v, p->before, p->a, NULL, p->tokens, &noise, &moved);
         if (moved.status == RUN_OK) spread_add(spread, &p->base, &moved);

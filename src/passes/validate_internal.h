@@ -159,6 +159,7 @@ int64_t validate_index_bound(const IrModule *m, const IrValue *value, int64_t ma
 typedef struct Noise {
     double roundings; // 0: none
     const char *operands;
+    bool rounds_operands;
     uint64_t seed;
 } Noise;
 // native: level 3, run as machine code; NULL: the interpreter. noise may be NULL.

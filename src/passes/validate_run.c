@@ -71,6 +71,7 @@ static bool call_range(Run *run, int64_t begin, int64_t end, const Noise *noise)
     if (noise) {
         options.noise = noise->roundings;
         options.operand_noise = noise->operands;
+        options.rounds_operands = noise->rounds_operands;
         options.noise_seed = noise->seed;
     }
     DiagSink sink;
