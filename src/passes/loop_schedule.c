@@ -85,8 +85,7 @@ static void list_candidates(Scheduler *sch, const IrOp *kernel, const char *kind
     sch->num_candidates = 0;
     if (str_equal(kind, "conv")) {
         Schedule list[MAX_CANDIDATES];
-        int64_t registers = (int64_t)target_number_or(&sch->target, TARGET_REGISTERS, 16);
-        size_t num = schedule_list_conv(sch->m, kernel, widest, registers, list, MAX_CANDIDATES);
+        size_t num = schedule_list_conv(sch->m, kernel, &sch->target, list, MAX_CANDIDATES);
         for (size_t i = 0; i < num; i++) sch->candidates[i] = (Candidate){.s = list[i]};
         sch->num_candidates = num;
         return;
@@ -257,9 +256,15 @@ static const IrAttr *describe(IrModule *m, const Target *t, const Candidate *c) 
         {ir_intern(m, "registers"), ir_attr_i64(m, (int64_t)c->work.live_vectors)},
         {ir_intern(m, "row_tile"), ir_attr_i64(m, c->s.row_tile)},
         {ir_intern(m, "unroll"), ir_attr_i64(m, MAX(c->s.unroll, (int64_t)1))},
-        {ir_intern(m, "measured_ns"), ir_attr_i64(m, c->measured_ns)},
+        {NULL},
+        {NULL},
     };
-    return ir_attr_dict(m, ARRAY_LEN(entries) - (c->measured_ns == 0), entries);
+    size_t num = ARRAY_LEN(entries) - 2; // and what not every candidate has
+    const IrNamedAttr by_image = {ir_intern(m, "by_image"), ir_attr_i64(m, c->s.by_image)};
+    const IrNamedAttr measured = {ir_intern(m, "measured_ns"), ir_attr_i64(m, c->measured_ns)};
+    if (c->s.by_image) entries[num++] = by_image;
+    if (c->measured_ns) entries[num++] = measured;
+    return ir_attr_dict(m, (uint32_t)num, entries);
 }
 
 static Status schedule_kernel(Scheduler *sch, IrOp *func, const char *kind, DiagSink *sink) {

@@ -1,7 +1,9 @@
 // The schedules worth weighing for a convolution: how many columns of the result and how many
 // vectors of channels are held in registers. Loop-schedule predicts each from the loops it makes.
 // Of the column counts that cut a row into equally many tiles only the smallest is listed: it
-// leaves the most even tiles.
+// leaves the most even tiles. The order of the tiles follows from what the second-level cache holds:
+// the groups of channels outside read the weights once and, if the images do not fit, these once
+// per group; the images outside read these once and, if they do not fit, the weights once per image.
 //
 //   56 columns, 32 channels, vectors of 16, 32 registers: 14, 12, 10, 8, ... columns x 2 vectors,
 //   then x 1
@@ -18,13 +20,37 @@ static int64_t choose_unroll(int64_t block, int64_t per_channel) {
     return unroll;
 }
 
-size_t schedule_list_conv(IrModule *m, const IrOp *kernel, int64_t widest, int64_t registers,
-                          Schedule *out, size_t max) {
+// Bytes of what the windows cover of one image.
+static double image_bytes(const ConvShape *c) {
+    double rows = (double)((c->oh - 1) * c->stride_h + (c->r - 1) * c->dilation_h + 1);
+    double columns = (double)((c->ow - 1) * c->stride_w + (c->s - 1) * c->dilation_w + 1);
+    return rows * columns * (double)(c->parts * c->blocks * c->block) * 4;
+}
+
+// Does the order by images take fewer bytes from beyond the second-level cache? Half of that is for
+// what is read once, on its way through. The groups of a window read channels of their own: nothing
+// is read twice.
+static bool is_better_by_image(const ConvShape *c, const Target *target) {
+    if (c->is_window || c->n == 1) return false;
+    double room = target_number_or(target, TARGET_L2_BYTES, 1 << 20) / 2;
+    double readers = (double)(c->groups / c->parts), n = (double)c->n, image = image_bytes(c);
+    double weights =
+        (double)(c->groups * c->tile * c->blocks * c->block) * (double)(c->r * c->s) * 4;
+    double by_group = weights + n * image * (n * image > room ? readers : 1);
+    double by_image = n * image * (image > room ? readers : 1) + weights * (weights > room ? n : 1);
+    return by_image < by_group;
+}
+
+size_t schedule_list_conv(IrModule *m, const IrOp *kernel, const Target *target, Schedule *out,
+                          size_t max) {
     ConvShape c = {0};
     FOR_EACH_OP(op, ir_func_body(kernel))
     if (conv_read(m, op, &c)) break;
     if (c.tile == 0) return 0; // vectorize refuses it
-    int64_t lanes = widest >= 16 && c.tile % 16 == 0 ? 16 : 8, rows = conv_tile_rows(&c);
+    int64_t registers = (int64_t)target_number_or(target, TARGET_REGISTERS, 16);
+    bool is_wide = target->numbers[TARGET_VECTOR_BYTES] >= 64;
+    int64_t lanes = is_wide && c.tile % 16 == 0 ? 16 : 8, rows = conv_tile_rows(&c);
+    int64_t by_image = is_better_by_image(&c, target);
     size_t num = 0;
     for (int64_t vectors = c.tile / lanes; vectors >= 1; vectors--) {
         if (c.tile / lanes % vectors) continue;
@@ -39,7 +65,8 @@ size_t schedule_list_conv(IrModule *m, const IrOp *kernel, int64_t widest, int64
             out[num++] = (Schedule){.lanes = lanes,
                                     .row_tile = even,
                                     .col_tile = vectors,
-                                    .unroll = choose_unroll(c.block, rows * even * vectors)};
+                                    .unroll = choose_unroll(c.block, rows * even * vectors),
+                                    .by_image = by_image};
         }
     }
     return num;

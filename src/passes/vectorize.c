@@ -140,9 +140,10 @@ IrValue *vec_expand_shape(Vectorizer *v, IrValue *memref, const IrType *type,
 void schedule_write(IrModule *m, IrOp *kernel, const Schedule *s) {
     IrNamedAttr entries[] = {{ir_intern(m, "lanes"), ir_attr_i64(m, s->lanes)},
                              {ir_intern(m, "row_tile"), ir_attr_i64(m, s->row_tile)},
-                             {ir_intern(m, "col_tile"), ir_attr_i64(m, s->col_tile)},
-                             {ir_intern(m, "unroll"), ir_attr_i64(m, s->unroll)}};
-    uint32_t num = s->unroll > 1 ? 4 : s->col_tile > 1 ? 3 : 2;
+                             {ir_intern(m, "col_tile"), ir_attr_i64(m, MAX(s->col_tile, 1))},
+                             {ir_intern(m, "unroll"), ir_attr_i64(m, MAX(s->unroll, 1))},
+                             {ir_intern(m, "by_image"), ir_attr_i64(m, s->by_image)}};
+    uint32_t num = s->by_image ? 5 : s->unroll > 1 ? 4 : s->col_tile > 1 ? 3 : 2;
     ir_op_set_attr(m, kernel, "ingot.schedule", ir_attr_dict(m, num, entries));
 }
 
@@ -163,8 +164,10 @@ bool schedule_from(const IrAttr *dict, Schedule *out_s) {
                   .row_tile = read_entry(dict, "row_tile", SCHEDULE_MAX_SUMS, 0),
                   .col_tile = read_entry(dict, "col_tile", SCHEDULE_MAX_SUMS, 1),
                   .unroll = read_entry(dict, "unroll", 16, 1)};
+    const IrAttr *by_image = ir_attr_dict_find(dict, "by_image");
+    if (by_image) s.by_image = read_entry(dict, "by_image", 1, 0);
     *out_s = s;
-    return schedule_is_valid(&s);
+    return schedule_is_valid(&s) && (!by_image || s.by_image);
 }
 
 bool schedule_read(const IrOp *kernel, Schedule *out_s) {

@@ -5,6 +5,7 @@
 
 #include "abi/cpu.h"
 #include "passes/build.h"
+#include "target/target.h"
 
 // loop-schedule's choice, kept on the kernel as ingot.schedule.
 typedef struct Schedule {
@@ -14,6 +15,8 @@ typedef struct Schedule {
     int64_t col_tile; // tiles of the weight (matmul) or vectors of channels (conv) taken at once;
                       // 1 if not given
     int64_t unroll;   // conv: input channels of a round of the innermost loop; 1 if not given
+    int64_t by_image; // conv: 1: all channel groups of an image before the next image; 0 or not
+                      // given: all images of a group before the next group
 } Schedule;
 
 enum { SCHEDULE_MAX_SUMS = 32 }; // row_tile * col_tile
@@ -67,8 +70,7 @@ Status vectorize_conv(Vectorizer *v) MUST_USE;
 void vec_erase_old(Vectorizer *v, IrOp *last_old);
 
 // The schedules worth weighing for a convolution kernel, the largest tiles first: how many.
-// widest: lanes of the machine's vectors; registers: how many of them it has.
-size_t schedule_list_conv(IrModule *m, const IrOp *kernel, int64_t widest, int64_t registers,
-                          Schedule *out, size_t max);
+size_t schedule_list_conv(IrModule *m, const IrOp *kernel, const Target *target, Schedule *out,
+                          size_t max);
 
 #endif

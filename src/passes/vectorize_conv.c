@@ -5,7 +5,8 @@
 // multiply-add. Each output is summed over (channel block, r, s, channel) in ascending order,
 // whatever the tile or the number of workers.
 //
-//   for tile in [tile_begin, tile_end)          tile = (g * N + n) * OH + oh
+//   for tile in [tile_begin, tile_end)          tile = (g * N + n) * OH + oh, or (n * G + g) * OH +
+//                                               oh by image
 //     for columns ow .. ow + row_tile           the first and last ones, which may lack inputs, as
 //       for vectors of the T channels           code of their own
 //         for b, for r inside the input, for s (unrolled), for i by unroll:
@@ -588,19 +589,22 @@ Status vectorize_conv(Vectorizer *v) {
     build_for(&outer, vec_tile_begin(v), vec_tile_end(v), build_index(&v->b, 1), 0, NULL, &tiles);
     v->b = tiles;
     int64_t rows = conv_tile_rows(&cv.c);
-    IrValue *tile = tiles.block->args[0], *images = build_index(&v->b, cv.c.n),
+    IrValue *tile = tiles.block->args[0],
+            *inner = build_index(&v->b, v->s.by_image ? cv.c.groups : cv.c.n),
             *in_image = build_index(&v->b, (cv.c.oh + rows - 1) / rows);
-    IrValue *image = build_binary(&v->b, IR_ARITH_DIVUI, tile, in_image);
+    IrValue *plane = build_binary(&v->b, IR_ARITH_DIVUI, tile, in_image);
     IrValue *number = build_binary(&v->b, IR_ARITH_REMUI, tile, in_image);
-    cv.n = build_binary(&v->b, IR_ARITH_REMUI, image, images);
-    cv.g = build_binary(&v->b, IR_ARITH_DIVUI, image, images);
+    IrValue *inside = build_binary(&v->b, IR_ARITH_REMUI, plane, inner);
+    IrValue *outside = build_binary(&v->b, IR_ARITH_DIVUI, plane, inner);
+    cv.n = v->s.by_image ? outside : inside;
+    cv.g = v->s.by_image ? inside : outside;
     if (cv.c.parts > 1) {
         IrValue *in_part = build_index(&v->b, cv.c.groups / cv.c.parts);
         IrValue *part = build_binary(&v->b, IR_ARITH_DIVUI, cv.g, in_part);
         cv.first_block = build_mul_index(&v->b, part, cv.c.blocks);
     }
     int64_t group_bytes = cv.c.blocks * cv.c.r * cv.c.s * cv.c.block * cv.c.tile * 4;
-    if (cv.c.groups > 1 && group_bytes >= LARGE_GROUP_BYTES)
+    if (cv.c.groups > 1 && group_bytes >= LARGE_GROUP_BYTES && !v->s.by_image)
         cv.next_g = build_binary(&v->b, IR_ARITH_MINUI, build_add_index(&v->b, cv.g, 1),
                                  build_index(&v->b, cv.c.groups - 1));
     TRY(emit_tile(&cv, build_mul_index(&v->b, number, rows)));

@@ -60,6 +60,27 @@ def check_conv_pointwise_stride():
     return one_conv((2, 9, 7, 16), 32, 1, stride=2, pad=0)
 
 
+def image_orders(shape, k):
+    """by_image of every convolution of one layer, all CPU levels."""
+    net = cnn_models.Net(shape)
+    with scratch() as folder:
+        path = os.path.join(folder, "net")
+        net.write(path, net.conv(net.x, k, 3))
+        report = json.loads(run_well("compile", path + ".mlir", "--model", path + ".gguf", "--dry-run", "--json"))
+    return {kernel["candidates"][0].get("by_image", 0)
+            for level in report["predicted"] for kernel in level["schedules"] if kernel["kernel"].startswith("conv")}
+
+
+def check_conv_image_by_image():
+    """3 MB of images are more than the second-level cache keeps, 147 KB of weights are not; 0.5 MB and 1.2 MB."""
+    if np is None:
+        raise Skip("numpy is not installed")
+    expect(image_orders((24, 20, 20, 64), 64) == {1}, "images that do not fit are read once per group")
+    expect(image_orders((24, 7, 7, 64), 512) == {0}, "weights that do not fit are read once per image")
+    expect(image_orders((1, 20, 20, 64), 64) == {0}, "one image has no order")
+    return one_conv((24, 20, 20, 64), 64, 3)
+
+
 def check_conv_stride_of_two_kinds():
     return one_conv((1, 13, 17, 8), 16, 3, stride=(2, 3))
 
