@@ -12,7 +12,7 @@ enum {
     // Of a fault record, a cache line that belongs to one worker.
     KERNEL_FAULT_CHECK = 0, // 1 + number of the first check that failed, 0: none did
     KERNEL_FAULT_VALUE = 1, // what it found, see PlanCheck
-    KERNEL_FAULT_STEP = 2,  // the caller's: the step that ran
+    KERNEL_FAULT_OWN = 4,   // from here on the caller's
     KERNEL_FAULT_WORDS = 8,
 };
 

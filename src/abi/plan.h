@@ -198,8 +198,9 @@ typedef struct PlanScalar {
     int64_t value; // SCALAR_CONST
 } PlanScalar;
 
-// Runs a kernel over T = tiles_mul * ceil(tiles_of / tiles_div) tiles, cut statically: worker w of
-// W computes [T*w/W, T*(w+1)/W).
+// Runs a kernel over T = tiles_mul * ceil(tiles_of / tiles_div) tiles. The share of worker w of W
+// is [T*w/W, T*(w+1)/W); in entries that take more than one token, or tensors, pieces of its second
+// half go to whoever is free. Which worker computes a tile makes no difference to it.
 // A barrier follows every step with needs_barrier set (the next step reads what this one wrote).
 typedef struct PlanStep {
     uint32_t kernel;

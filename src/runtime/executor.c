@@ -26,9 +26,12 @@ typedef struct BoundStep {
     int64_t tiles_mul, tiles_div;
     uint32_t tiles_kind; // PlanScalarKind
     uint32_t needs_barrier, every_worker;
-    uint32_t reserved;
+    _Atomic uint32_t num_claimed; // pieces of the run under way
 } BoundStep;
 _Static_assert(sizeof(BoundStep) == PLAN_BOUND_STEP_BYTES, "the planner counts this size");
+
+// Of a worker's fault record, beside what kernels write.
+enum { FIRST_CHECK = KERNEL_FAULT_OWN, FIRST_VALUE, FIRST_STEP, FIRST_TILE };
 
 struct Executor {
     const Artifact *artifact;
@@ -51,6 +54,7 @@ struct Executor {
     int64_t *faults;            // [worker][KERNEL_FAULT_WORDS]
     _Atomic uint32_t last_step; // the first step with a fault: those behind it are left out
     const ExecutorCall *call;   // the run under way
+    bool shares_steps;          // it claims pieces
     uint64_t *step_ns, *wait_ns;
 };
 
@@ -297,20 +301,69 @@ static uint64_t now_ns(void) {
 #define CALLS_GENERATED_CODE
 #endif
 
-// A worker's first fault is in the step that has just run. Every step up to the first that has one
-// is run by all workers, so that the fault found does not depend on who was quicker.
-static void note_fault(_Atomic uint32_t *last_step, int64_t *fault, uint32_t step) {
-    fault[KERNEL_FAULT_STEP] = step;
+// Is there a fault in `a`, and none before it in `b`?
+static bool is_earlier(const int64_t *a, const int64_t *b) {
+    if (!a[FIRST_CHECK] || !b[FIRST_CHECK]) return a[FIRST_CHECK];
+    return a[FIRST_STEP] != b[FIRST_STEP] ? a[FIRST_STEP] < b[FIRST_STEP]
+                                          : a[FIRST_TILE] < b[FIRST_TILE];
+}
+
+// Keeps a worker's first fault, by step and tile: the piece that begins at this tile has one. Every
+// step up to the first that has one is run by all workers, so that the fault found does not depend
+// on who was quicker.
+static void note_fault(_Atomic uint32_t *last_step, int64_t *fault, uint32_t step, int64_t tile) {
+    const int64_t found[KERNEL_FAULT_WORDS] = {[FIRST_CHECK] = fault[KERNEL_FAULT_CHECK],
+                                               [FIRST_VALUE] = fault[KERNEL_FAULT_VALUE],
+                                               [FIRST_STEP] = step,
+                                               [FIRST_TILE] = tile};
+    if (is_earlier(found, fault)) memcpy(fault, found, sizeof found);
+    fault[KERNEL_FAULT_CHECK] = 0;
     uint32_t last = atomic_load_explicit(last_step, memory_order_relaxed);
     while (step < last && !atomic_compare_exchange_weak_explicit(
                               last_step, &last, step, memory_order_relaxed, memory_order_relaxed)) {
     }
 }
 
+typedef struct Walk {
+    Executor *executor;
+    void *const *operands;
+    int64_t *fault;
+    uint32_t worker, num_workers;
+} Walk;
+
+CALLS_GENERATED_CODE static void run_piece(const Walk *walk, BoundStep *step, uint32_t number,
+                                           int64_t begin, int64_t end) {
+    if (begin >= end) return;
+    step->run(walk->operands + step->first_buffer, step->scalars, begin, end, walk->fault);
+    if (walk->fault[KERNEL_FAULT_CHECK])
+        note_fault(&walk->executor->last_step, walk->fault, number, begin);
+}
+
+// Each worker has a share of its own. Where a step is long its second half is cut into ever smaller
+// pieces that go to whoever is free: a worker that the machine holds up holds up the others by a
+// piece, not by its share.
+static void run_step(const Walk *walk, BoundStep *step, uint32_t number, int64_t tiles,
+                     bool is_shared) {
+    static const int64_t cuts[] = {16, 24, 28, 30, 31, 32}; // 32nds of a share
+    const int64_t num = walk->num_workers;
+    int64_t begin = tiles * walk->worker / num, end = tiles * (walk->worker + 1) / num;
+    if (step->every_worker) return run_piece(walk, step, number, 0, tiles);
+    if (!is_shared) return run_piece(walk, step, number, begin, end);
+    run_piece(walk, step, number, begin, begin + (end - begin) * cuts[0] / 32);
+    for (;;) {
+        int64_t piece = atomic_fetch_add_explicit(&step->num_claimed, 1, memory_order_relaxed);
+        int64_t round = piece / num, owner = piece % num;
+        if (round + 1 >= (int64_t)ARRAY_LEN(cuts)) return;
+        begin = tiles * owner / num;
+        int64_t len = tiles * (owner + 1) / num - begin;
+        run_piece(walk, step, number, begin + len * cuts[round] / 32,
+                  begin + len * cuts[round + 1] / 32);
+    }
+}
+
 // Walks the steps of a call on one worker. The end of the run is itself a barrier, so the last step
 // needs none.
-CALLS_GENERATED_CODE static void walk_steps(Executor *executor, uint32_t worker,
-                                            uint32_t num_workers) {
+static void walk_steps(Executor *executor, uint32_t worker, uint32_t num_workers) {
     const ExecutorCall *call = executor->call;
     const PlanEntry *entry = &executor->artifact->entries[call->entry];
     const uint32_t num_body = entry->num_steps - entry->num_head_steps;
@@ -318,22 +371,20 @@ CALLS_GENERATED_CODE static void walk_steps(Executor *executor, uint32_t worker,
     const uint32_t num_steps = call->part == EXECUTOR_ALL    ? entry->num_steps
                                : call->part == EXECUTOR_BODY ? num_body
                                                              : entry->num_head_steps;
-    const BoundStep *steps = executor->steps + first_step;
-    void *const *operands = executor->operands + worker * executor->operand_stride;
-    int64_t *fault = executor->faults + worker * KERNEL_FAULT_WORDS;
-    _Atomic uint32_t *last_step = &executor->last_step;
+    BoundStep *steps = executor->steps + first_step;
+    const Walk walk = {.executor = executor,
+                       .operands = executor->operands + worker * executor->operand_stride,
+                       .fault = executor->faults + worker * KERNEL_FAULT_WORDS,
+                       .worker = worker,
+                       .num_workers = num_workers};
+    const bool is_shared = executor->shares_steps;
     uint64_t *step_ns = worker == 0 ? executor->step_ns : NULL, begin_ns = 0, end_ns = 0;
     if (step_ns) begin_ns = now_ns();
     for (uint32_t i = 0; i < num_steps; i++) {
-        const BoundStep *step = &steps[i];
-        int64_t tiles = num_tiles(step, call);
-        int64_t begin = step->every_worker ? 0 : tiles * worker / num_workers;
-        int64_t end = step->every_worker ? tiles : tiles * (worker + 1) / num_workers;
+        BoundStep *step = &steps[i];
         // Behind a fault nothing is worth computing: what a step would read is not complete.
-        if (begin < end && i <= atomic_load_explicit(last_step, memory_order_relaxed)) {
-            step->run(operands + step->first_buffer, step->scalars, begin, end, fault);
-            if (fault[KERNEL_FAULT_CHECK]) note_fault(last_step, fault, i);
-        }
+        if (i <= atomic_load_explicit(&executor->last_step, memory_order_relaxed))
+            run_step(&walk, step, i, num_tiles(step, call), is_shared);
         if (step_ns) {
             end_ns = now_ns();
             step_ns[first_step + i] += end_ns - begin_ns;
@@ -362,21 +413,18 @@ static void run_on_worker(void *context, uint32_t worker, uint32_t num_workers) 
 #endif
 }
 
-// Workers take their parts of a step in order, so the first part with a fault has the first.
 static ExecutorFault first_fault(const Executor *executor) {
     const Artifact *artifact = executor->artifact;
-    const int64_t *first = NULL;
+    const int64_t none[KERNEL_FAULT_WORDS] = {0}, *first = none;
     for (uint32_t w = 0; w < executor->num_threads; w++) {
         const int64_t *fault = executor->faults + w * KERNEL_FAULT_WORDS;
-        if (fault[KERNEL_FAULT_CHECK] &&
-            (!first || fault[KERNEL_FAULT_STEP] < first[KERNEL_FAULT_STEP]))
-            first = fault;
+        if (is_earlier(fault, first)) first = fault;
     }
-    if (!first) return (ExecutorFault){0};
-    uint64_t number = (uint64_t)first[KERNEL_FAULT_CHECK] - 1;
+    if (!first[FIRST_CHECK]) return (ExecutorFault){0};
+    uint64_t number = (uint64_t)first[FIRST_CHECK] - 1;
     BUG_IF(number >= artifact->plan->checks.count, "code names check %llu",
            (unsigned long long)number);
-    return (ExecutorFault){&artifact->checks[number], first[KERNEL_FAULT_VALUE]};
+    return (ExecutorFault){&artifact->checks[number], first[FIRST_VALUE]};
 }
 
 ExecutorFault executor_run(Executor *executor, const ExecutorCall *call) {
@@ -398,6 +446,11 @@ ExecutorFault executor_run(Executor *executor, const ExecutorCall *call) {
     }
     memset(executor->faults, 0, executor->num_threads * KERNEL_FAULT_WORDS * sizeof(int64_t));
     atomic_store_explicit(&executor->last_step, UINT32_MAX, memory_order_relaxed);
+    // A step of one token is over before a piece of it would be worth asking for.
+    executor->shares_steps = executor->num_threads > 1 && bucket != 1 && !entry->is_batch;
+    for (uint32_t i = 0; executor->shares_steps && i < entry->num_steps; i++)
+        atomic_store_explicit(&executor->steps[entry->first_step + i].num_claimed, 0,
+                              memory_order_relaxed);
     executor->call = call;
     workers_run(executor->workers, run_on_worker, executor);
     executor->call = NULL;

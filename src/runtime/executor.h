@@ -3,7 +3,7 @@
 // allocates nothing.
 //
 // One thread at a time owns an executor (and its sessions). Results do not depend on the number of
-// workers: a tile's result depends on its buffers and scalars only, and tiles are cut statically.
+// workers: a tile's result depends on its buffers and scalars only, whoever computes it.
 #ifndef INGOT_RUNTIME_EXECUTOR_H
 #define INGOT_RUNTIME_EXECUTOR_H
 
