@@ -1,9 +1,9 @@
 // The schedules worth weighing for a convolution: how many columns of the result and how many
 // vectors of channels are held in registers. Loop-schedule predicts each from the loops it makes.
 // Of the column counts that cut a row into equally many tiles only the smallest is listed: it
-// leaves the most even tiles. The order of the tiles follows from what the second-level cache holds:
-// the groups of channels outside read the weights once and, if the images do not fit, these once
-// per group; the images outside read these once and, if they do not fit, the weights once per image.
+// leaves the most even tiles. The order of the tiles follows from what the second-level cache
+// holds: groups of channels outside read the weights once and, if the images do not fit, these
+// once per group; images outside read these once and, if the weights do not fit, these per image.
 //
 //   56 columns, 32 channels, vectors of 16, 32 registers: 14, 12, 10, 8, ... columns x 2 vectors,
 //   then x 1
