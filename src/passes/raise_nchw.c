@@ -51,6 +51,7 @@ static bool is_known(const ChannelsLast *cl, const IrValue *value) {
 }
 
 static IrValue *slice_last(ChannelsLast *cl, Builder *b, const IrOp *op);
+static bool is_static_slice(const IrOp *op, uint32_t num_operands);
 
 // Padding around one value that nobody else reads; it goes around the transposed one.
 static bool is_padding(const IrValue *value) {
@@ -195,8 +196,16 @@ static bool is_static_slice(const IrOp *op, uint32_t num_operands) {
            ir_op_operand(op, 0)->type->rank == 4;
 }
 
+// A part of a concatenation, which alone reads it, that was left as it is because what it inserts
+// comes from no convolution. What it is inserted into has undefined elements, which no op may read.
+static bool is_part(const ChannelsLast *cl, const IrValue *dest) {
+    const IrOp *def = dest->def_op;
+    return def && !is_known(cl, dest) && def->kind == IR_TENSOR_INSERT_SLICE &&
+           is_static_slice(def, 2) && ir_value_has_one_use(dest);
+}
+
 // What a slice is inserted into: filled or empty tensors are made again.
-static IrValue *last_dest(ChannelsLast *cl, Builder *b, IrValue *dest) {
+static IrValue *last_start(ChannelsLast *cl, Builder *b, IrValue *dest) {
     const IrOp *def = dest->def_op;
     if (is_known(cl, dest) || !def) return last_of(cl, b, dest);
     if (def->kind == IR_TENSOR_EMPTY) return build_empty(b, last_type(cl, dest->type));
@@ -212,10 +221,10 @@ static IrValue *last_dest(ChannelsLast *cl, Builder *b, IrValue *dest) {
                         0);
 }
 
-static IrValue *slice_last(ChannelsLast *cl, Builder *b, const IrOp *op) {
+// dest: of an insertion, channels-last.
+static IrValue *slice_of(ChannelsLast *cl, Builder *b, const IrOp *op, IrValue *dest) {
     bool is_insert = op->kind == IR_TENSOR_INSERT_SLICE;
-    IrValue *operands[2] = {last_of(cl, b, ir_op_operand(op, 0))};
-    if (is_insert) operands[1] = last_dest(cl, b, ir_op_operand(op, 1));
+    IrValue *operands[2] = {last_of(cl, b, ir_op_operand(op, 0)), dest};
     IrNamedAttr attrs[3];
     static const char *const names[] = {"static_offsets", "static_sizes", "static_strides"};
     for (uint32_t i = 0; i < 3; i++)
@@ -232,6 +241,19 @@ static IrValue *slice_last(ChannelsLast *cl, Builder *b, const IrOp *op) {
     return ir_op_result(made, 0);
 }
 
+static IrValue *slice_last(ChannelsLast *cl, Builder *b, const IrOp *op) {
+    if (op->kind != IR_TENSOR_INSERT_SLICE) return slice_of(cl, b, op, NULL);
+    IrValue *start = ir_op_operand(op, 1);
+    uint32_t num = 0;
+    for (; is_part(cl, start); start = ir_op_operand(start->def_op, 1)) num++;
+    const IrOp **parts = ARENA_ARRAY(&cl->m->arena, const IrOp *, num + 1);
+    const IrOp *part = op;
+    for (uint32_t i = num + 1; i-- > 0; part = ir_op_operand(part, 1)->def_op) parts[i] = part;
+    IrValue *last = last_start(cl, b, start);
+    for (uint32_t i = 0; i <= num; i++) last = slice_of(cl, b, parts[i], last);
+    return last;
+}
+
 static void convert_slice(ChannelsLast *cl, IrOp *op) {
     Builder b = build_before(cl->m, op);
     give(cl, op, slice_last(cl, &b, op));
@@ -244,9 +266,11 @@ static void convert_op(ChannelsLast *cl, IrOp *op) {
         convert_groups(cl, op);
     else if (is_elementwise(cl, op))
         convert_elementwise(cl, op);
-    else if ((op->kind == IR_TENSOR_EXTRACT_SLICE && is_static_slice(op, 1)) ||
-             (op->kind == IR_TENSOR_INSERT_SLICE && is_static_slice(op, 2))) {
+    else if (op->kind == IR_TENSOR_EXTRACT_SLICE && is_static_slice(op, 1)) {
         if (is_known(cl, ir_op_operand(op, 0))) convert_slice(cl, op);
+    } else if (op->kind == IR_TENSOR_INSERT_SLICE && is_static_slice(op, 2)) {
+        if (is_known(cl, ir_op_operand(op, 0)) || is_known(cl, ir_op_operand(op, 1)))
+            convert_slice(cl, op);
     } else if (is_transposition(cl, op, cl->to_last) && is_known(cl, ir_op_operand(op, 0))) {
         ir_value_replace_all(ir_op_result(op, 0), cl->last[ir_op_operand(op, 0)->index]);
         ir_op_erase(cl->m, op);

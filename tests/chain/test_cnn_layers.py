@@ -14,7 +14,7 @@ np, cnn_models = with_numpy("numpy", "cnn_models")
 EPSILON = 2.0 ** -23
 
 
-def both_orders(shape, build, terms, magnitude):
+def both_orders(shape, build, terms, magnitude, *options):
     """`terms` roundings at most on the way to a result, of numbers of at most `magnitude` times the largest
     result: 2 eps of it each. The parameters are the same for both orders, and so are the sums."""
     if np is None:
@@ -28,7 +28,7 @@ def both_orders(shape, build, terms, magnitude):
         with scratch() as folder:
             path = os.path.join(folder, "net")
             net.write(path, y)
-            run_well("compile", path + ".mlir", "--model", path + ".gguf", "-o", path + ".ingot")
+            run_well("compile", path + ".mlir", "--model", path + ".gguf", "-o", path + ".ingot", *options)
             np.save(path + ".x.npy", np.ascontiguousarray(x.transpose(0, 3, 1, 2)) if first else x)
             run_well("run", path + ".ingot", "--input", path + ".x.npy", "--output", path + ".y.npy")
             got = np.load(path + ".y.npy")
@@ -210,6 +210,16 @@ def check_concat_uneven_channels():
     def build(net, x):
         return net.conv(net.concat(net.conv(x, 5, 3), net.conv(x, 16, 1)), 8, 3)
     return both_orders((1, 6, 7, 8), build, 72 + 9 * 21, 2)
+
+
+def check_concat_of_what_no_conv_made():
+    """Before, between and behind parts that a convolution made: no pass may read what a part leaves undefined."""
+    def build(net, x):
+        plain = net.resize(x, (8, 10))
+        made = net.conv(plain, 8, 3)
+        last = net.resize(net.conv(x, 8, 3), (8, 10))
+        return net.concat(net.concat(plain, made), net.concat(made, last))
+    return both_orders((1, 4, 5, 8), build, 72, 1, "--verify-each")
 
 
 def check_layout_is_explained():
