@@ -6,22 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../sanitized.h"
 #include "ingot.h"
 
 static bool has_failed;
-
-// A sanitizer keeps freed memory for a while: growth says nothing then.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { IS_SANITIZED = 1 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { IS_SANITIZED = 1 };
-#else
-enum { IS_SANITIZED = 0 };
-#endif
-#else
-enum { IS_SANITIZED = 0 };
-#endif
 
 static void report(bool is_good, const char *name, const char *detail) {
     printf(is_good ? "ok %s (%s)\n" : "not ok %s: %s\n", name, detail);

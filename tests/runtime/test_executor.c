@@ -12,18 +12,8 @@
 
 #include "runtime/sampler.h"
 #include "runtime/session.h"
+#include "../sanitized.h"
 #include "synthetic.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED 1
-#endif
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED 0
-#endif
 
 typedef struct Fixture {
     char *path;
