@@ -100,6 +100,12 @@ typedef struct IngotMemoryPart {
 INGOT_API uint32_t ingot_model_num_memory_parts(const IngotModel *model);
 INGOT_API IngotMemoryPart ingot_model_memory_part(const IngotModel *model, uint32_t i);
 
+// Runs every compiled version once - each bucket of tokens and of sequences, or each entry on
+// arguments of zeros - so that no later call is the first of its kind. Takes as long as that; the
+// logits of all sessions are gone, the memory of arguments is overwritten, nothing else changes.
+// Refused if sessions hold the KV pages that it needs (X0015).
+INGOT_API IngotStatus ingot_model_warm_up(IngotModel *model, IngotError **out_error);
+
 // ---- sessions: one sequence of tokens each. Those of a model share its KV pages.
 
 INGOT_API IngotStatus ingot_session_create(IngotModel *model, IngotSession **out_session,

@@ -25,6 +25,7 @@ static void put_statistics(const Cli *cli, const Model *model, const Answer *ans
         json_begin_document(&json, "ingot-run");
         answer_put_json(answer, &json);
         json_put_uint(&json, "open_ns", model->open_ns);
+        if (model->warm_up_ns) json_put_uint(&json, "warm_up_ns", model->warm_up_ns);
         json_put_uint(&json, "peak_rss_bytes", peak_rss_bytes());
         json_put_uint(&json, "memory_bytes", model->info.memory_bytes);
         json_put_string(&json, "cpu_level", model->info.cpu_level);

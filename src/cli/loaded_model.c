@@ -30,7 +30,18 @@ static Status open_handle(Cli *cli, const char *path, Model *out_model) {
     TRY(take_error(cli, opened, error));
     out_model->info = ingot_model_info(out_model->handle);
     out_model->open_ns = clock_ns() - begin;
-    return STATUS_OK;
+    if (!args_has(&cli->args, OPT_WARM_UP)) return STATUS_OK;
+    Status status = model_warm_up(cli, out_model);
+    if (status != STATUS_OK) model_close(out_model);
+    return status;
+}
+
+Status model_warm_up(Cli *cli, Model *model) {
+    IngotError *error = NULL;
+    uint64_t begin = clock_ns();
+    IngotStatus status = ingot_model_warm_up(model->handle, &error);
+    model->warm_up_ns = clock_ns() - begin;
+    return take_error(cli, status, error);
 }
 
 static Status open_session(Cli *cli, Model *model) {

@@ -11,14 +11,17 @@ typedef struct Model {
     IngotModel *handle;
     IngotSession *session; // NULL: the artifact takes tensors
     IngotModelInfo info;
-    uint64_t open_ns; // how long opening took
+    uint64_t open_ns;    // how long opening took
+    uint64_t warm_up_ns; // 0: not asked for
 } Model;
 
-// Opens with --threads and --cpu of the command line; the second one also what takes tensors
+// Opens with --threads and --cpu of the command line, and warms up with --warm-up; the second one also what takes tensors
 // instead of tokens.
 Status model_open(Cli *cli, const char *path, Model *out_model) MUST_USE;
 Status model_open_any(Cli *cli, const char *path, Model *out_model) MUST_USE;
 void model_close(Model *model);
+// Runs every version once.
+Status model_warm_up(Cli *cli, Model *model) MUST_USE;
 
 // ingot_prefill and ingot_decode on the model's session.
 Status model_prefill(Cli *cli, Model *model, const int32_t *ids, size_t num_ids) MUST_USE;

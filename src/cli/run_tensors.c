@@ -15,7 +15,7 @@ typedef struct Run {
     const char *entry; // NULL: the only one
     IngotTensor results[MAX_RESULTS];
     uint32_t num_results;
-    uint64_t open_ns, run_ns;
+    uint64_t open_ns, run_ns, warm_up_ns; // 0: not warmed up
 } Run;
 
 bool run_tensors_is_wanted(const Cli *cli) {
@@ -61,6 +61,11 @@ static Status open_artifact(Cli *cli, Run *run) {
     IngotStatus opened = ingot_model_open(cli->args.positional[0], &options, &run->model, &error);
     TRY(take_error(cli, opened, error));
     run->open_ns = clock_ns() - begin;
+    if (!args_has(&cli->args, OPT_WARM_UP)) return STATUS_OK;
+    begin = clock_ns();
+    opened = ingot_model_warm_up(run->model, &error);
+    TRY(take_error(cli, opened, error));
+    run->warm_up_ns = clock_ns() - begin;
     return STATUS_OK;
 }
 
@@ -100,6 +105,7 @@ static void put_json(const Run *run) {
     json_end_array(&json);
     json_put_uint(&json, "run_ns", run->run_ns);
     json_put_uint(&json, "open_ns", run->open_ns);
+    if (run->warm_up_ns) json_put_uint(&json, "warm_up_ns", run->warm_up_ns);
     json_put_uint(&json, "peak_rss_bytes", peak_rss_bytes());
     json_put_string(&json, "cpu_level", info.cpu_level);
     json_put_uint(&json, "threads", info.num_threads);

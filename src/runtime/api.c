@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/tensor_call.h"
+#include "runtime/warm_up.h"
 
 _Static_assert((int)INGOT_USAGE == STATUS_USAGE && (int)INGOT_INVALID == STATUS_INVALID &&
                    (int)INGOT_LIMIT == STATUS_LIMIT && (int)INGOT_IO == STATUS_IO &&
@@ -136,6 +137,12 @@ IngotMemoryPart ingot_model_memory_part(const IngotModel *model, uint32_t i) {
                              .set_by = artifact_string(&model->artifact, part->set_by),
                              .bytes = part->bytes,
                              .is_outside = part->is_outside != 0};
+}
+
+IngotStatus ingot_model_warm_up(IngotModel *model, IngotError **out_error) {
+    DiagSink sink;
+    diag_sink_init(&sink);
+    return api_finish(warm_up(model->executor, &sink), &sink, out_error);
 }
 
 // ---- tensors

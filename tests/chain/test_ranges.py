@@ -62,7 +62,7 @@ def compare_call(folder, module, artifact, call, bound, generator):
     want, wanted = outputs(folder, results, "interpreted", "--result")
     run_well("opt", module, "--run", *inputs, *want)
     got, paths = outputs(folder, results, "compiled")
-    run_well("run", artifact, *inputs, *got)
+    run_well("run", artifact, *inputs, *got, "--warm-up")
     for result, ours, theirs in zip(results, paths, wanted):
         expect(list(read_npy(ours)[1]) == shape_of(result, call), f"{result['name']} of {call}: {read_npy(ours)[1]}")
         compare(f"{result['name']} of {call}", ours, theirs, bound)

@@ -12,6 +12,7 @@
 
 #include "runtime/sampler.h"
 #include "runtime/session.h"
+#include "runtime/warm_up.h"
 #include "../sanitized.h"
 #include "synthetic.h"
 
@@ -280,6 +281,39 @@ static uint64_t status_bytes(const char *key) {
     return kib * 1024;
 }
 
+// Every step of every version has run, nothing is held or forgotten, and what is refused runs
+// nothing more.
+static void test_warm_up(void **state) {
+    Fixture *fixture = *state;
+    Executor *executor = open_executor(fixture, 2);
+    uint64_t num_steps = fixture->artifact.plan->steps.count;
+    uint64_t *step_ns = base_alloc(num_steps, sizeof *step_ns);
+    uint64_t *wait_ns = base_alloc(num_steps, sizeof *wait_ns);
+    Session *session = session_create(executor);
+    executor_set_profile(executor, step_ns, wait_ns);
+    assert_int_equal(session_prefill(session, fixture->ids, 3, &fixture->sink), STATUS_OK);
+    uint64_t num_run = 0;
+    for (uint64_t i = 0; i < num_steps; i++) num_run += step_ns[i] > 0;
+    assert_true(num_run > 0 && num_run < num_steps); // a call runs one version
+    assert_int_equal(warm_up(executor, &fixture->sink), STATUS_OK);
+    for (uint64_t i = 0; i < num_steps; i++) assert_true(step_ns[i] > 0);
+    executor_set_profile(executor, NULL, NULL);
+    assert_int_equal(session_decode(session, fixture->ids[3], &fixture->sink), STATUS_OK);
+    assert_logits(fixture, session);
+    assert_int_equal(executor_num_free_pages(executor), SYNTHETIC_PAGES - 1);
+    uint32_t most = SYNTHETIC_CONTEXT - SYNTHETIC_PAGE_TOKENS, num = session_num_tokens(session);
+    assert_int_equal(session_prefill(session, fixture->ids + num, most - num, &fixture->sink),
+                     STATUS_OK);
+    assert_int_equal(warm_up(executor, &fixture->sink), STATUS_LIMIT);
+    assert_int_equal(executor_num_free_pages(executor), 1);
+    assert_int_equal(session_decode(session, fixture->ids[most], &fixture->sink), STATUS_OK);
+    assert_logits(fixture, session);
+    session_destroy(session);
+    executor_close(executor);
+    free(step_ns);
+    free(wait_ns);
+}
+
 // What is planned is what the process grows by, at once at open, and it grows no more.
 static void test_memory_is_the_plan(void **state) {
     Fixture *fixture = *state;
@@ -366,6 +400,7 @@ int main(void) {
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_warm_up),
         cmocka_unit_test(test_memory_is_the_plan),
         cmocka_unit_test(test_too_much_memory),
         cmocka_unit_test(test_sampler_fits_its_plan),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Compiled models in the executor: bit-identical logits, memory as planned, and artifacts that were
 damaged, cut, or are for a lesser processor: always a code and the documented exit code."""
+import json
 import os
 import random
 import subprocess
@@ -50,6 +51,14 @@ def check_tiny_f32_bits_and_memory():
 
 def check_tiny_int8_bits_and_memory():
     return program_says(tiny("int8", "f16", weights="Q4_0"), 101, 20, 500)
+
+
+def check_warm_up_changes_no_answer():
+    """What it does to the steps is tested with the executor."""
+    said = [json.loads(run_well("run", tiny("f32", "f32", weights="Q8_0"), "-p", "!!!", "-n", "5", "--greedy", "--json",
+                                *options)) for options in ((), ("--warm-up",))]
+    expect("warm_up_ns" not in said[0] and said[1]["warm_up_ns"] > 0, said)
+    expect(said[0]["text"] == said[1]["text"] and said[0]["memory_bytes"] == said[1]["memory_bytes"], said)
 
 
 def check_real_model_bits_and_memory():
