@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/bench_plot.h"
 #include "cli/bench_predicted.h"
 #include "cli/bench_tensors.h"
 #include "cli/sequences.h"
@@ -193,6 +194,15 @@ static Status measure_all(Cli *cli, const char *path, const BenchPlan *plan, Ben
     return status;
 }
 
+static Status plot(Cli *cli, const char *path) {
+    Model model;
+    TRY(model_open(cli, path, &model));
+    Status status = bench_plot(cli, &model, args_text(&cli->args, OPT_PLOT, NULL),
+                               args_count(&cli->args, OPT_RUNS, 3));
+    model_close(&model);
+    return status;
+}
+
 Status verb_BENCH(Cli *cli) {
     TRY(check_positional(cli, 1, 1, "an artifact"));
     const char *path = cli->args.positional[0];
@@ -209,6 +219,7 @@ Status verb_BENCH(Cli *cli) {
     double load = load_average();
     if (load > 0.5 && !cli->is_quiet)
         fprintf(stderr, "ingot: note: other programs are running (load average %.2f)\n", load);
+    if (args_has(&cli->args, OPT_PLOT)) return plot(cli, path);
     Model first;
     TRY(model_open_any(cli, path, &first));
     bool is_of_tensors = !first.session;

@@ -5,10 +5,10 @@
 
 #include "runtime/executor.h"
 
-// Of a language model: every bucket with as many tokens as it holds, or the context, and every batch;
-// the pages that takes are given back. X0015: sessions hold too many (STATUS_LIMIT); what they hold
-// stays. Of any other: every entry on arguments of zeros, whose results, faults among them, are
-// dropped.
+// Of a language model: every bucket with as many tokens as it holds, or the context, and every
+// batch; the pages that takes are given back. X0015: sessions hold too many (STATUS_LIMIT); what
+// they hold stays. Of any other: every entry on arguments of zeros, whose results, faults among
+// them, are dropped.
 Status warm_up(Executor *executor, DiagSink *sink) MUST_USE;
 
 #endif

@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from support import INGOT, RECIPE, expect, expect_exit, main, real_model, run, run_well, scratch
@@ -59,6 +60,27 @@ def check_warm_up_changes_no_answer():
                                 *options)) for options in ((), ("--warm-up",))]
     expect("warm_up_ns" not in said[0] and said[1]["warm_up_ns"] > 0, said)
     expect(said[0]["text"] == said[1]["text"] and said[0]["memory_bytes"] == said[1]["memory_bytes"], said)
+
+
+def check_plot():
+    """A picture of two curves, and a row for each border of a bucket and of a page; nothing that is ignored."""
+    artifact, picture = tiny("f32", "f32", weights="Q8_0"), os.path.join(KEPT.name, "x.svg")
+    said = json.loads(run_well("bench", artifact, "--plot", picture, "--runs", "1", "--json", timeout=400))
+    # Buckets 1, 32, 64; chunks of 64 up to 512. Pages of 16.
+    ends = sorted({start + bucket for start in range(0, 512, 64) for bucket in (1, 32, 64)} - {512})
+    expect([b["tokens"] for b in said["prefill"]["borders"]] == ends, said["prefill"]["borders"])
+    expect([b["tokens"] for b in said["decode"]["borders"]] == list(range(15, 511, 16)), said["decode"]["borders"])
+    filled = {b["tokens"]: b["filled_tokens"] for b in said["prefill"]["borders"]}
+    expect((filled[1], filled[32], filled[64], filled[65]) == (32, 64, 65, 96), filled)
+    root = xml.etree.ElementTree.parse(picture).getroot()
+    drawn = [line.get("points").split() for line in root.iter("{http://www.w3.org/2000/svg}polyline")]
+    expect([len(points) for points in drawn] == [len(said[k]["points"]) for k in ("prefill", "decode")], drawn)
+    for points in drawn:
+        xs = [float(point.split(",")[0]) for point in points]
+        expect(xs == sorted(xs), xs)
+    expect(all(p["ms"] > 0 for k in ("prefill", "decode") for p in said[k]["points"]), "times")
+    expect_exit(run("bench", artifact, "--plot", picture, "--depth", "3"), 2)
+    expect_exit(run("bench", artifact, "--plot", artifact), 2)
 
 
 def check_real_model_bits_and_memory():
