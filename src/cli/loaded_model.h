@@ -15,8 +15,8 @@ typedef struct Model {
     uint64_t warm_up_ns; // 0: not asked for
 } Model;
 
-// Opens with --threads and --cpu of the command line, and warms up with --warm-up; the second one also what takes tensors
-// instead of tokens.
+// Opens with --threads and --cpu of the command line, and warms up with --warm-up; the second one
+// also what takes tensors instead of tokens.
 Status model_open(Cli *cli, const char *path, Model *out_model) MUST_USE;
 Status model_open_any(Cli *cli, const char *path, Model *out_model) MUST_USE;
 void model_close(Model *model);
