@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 // Pixels: of a panel, and around its axes.
-enum { WIDTH = 560, HEIGHT = 360, LEFT = 64, RIGHT = 16, TOP = 36, BOTTOM = 52, MOST_TICKS = 8 };
+static const double WIDTH = 560, HEIGHT = 360, LEFT = 64, RIGHT = 16, TOP = 36, BOTTOM = 52;
+static const double MOST_TICKS = 8; // of an axis
 
 typedef struct Axes {
     double left, top, width, height; // of the inner part
@@ -78,10 +79,10 @@ static void put_axes(StrBuf *out, const Axes *a, const SvgPanel *panel) {
 
 void svg_begin(StrBuf *out, size_t num_panels) {
     strbuf_printf(out,
-                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%d\" "
+                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
                   "font-family=\"sans-serif\" font-size=\"12\">\n"
                   "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-                  num_panels * WIDTH, HEIGHT);
+                  (double)num_panels * WIDTH, HEIGHT);
 }
 
 void svg_panel(StrBuf *out, size_t number, const SvgPanel *panel) {
