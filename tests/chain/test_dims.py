@@ -180,15 +180,48 @@ def check_the_7b_recipe_on_all_its_targets():
         memory = document["memory"]
         expect(sum(p["bytes"] for p in memory["parts"]) == memory["total_bytes"], memory)
         parts = {p["name"]: p["bytes"] for p in memory["parts"]}
-        expect(parts["kv pages"] == 2 * 32 * 2048 * 4096 * 2, parts)
-        expect([e["bucket_tokens"] for e in document["entries"]] == [1, *range(128, 2049, 128)], "buckets")
-        times = [entry["all_threads_ns"][1] for entry in document["predicted"][0]["entries"]]
+        expect(parts["kv pages"] == 32 * 2 * 32 * 2048 * 4096 * 2, parts)  # sequences, K and V, layers, tokens, f16
+        expect([e["bucket_tokens"] for e in document["entries"]] == [1, *range(128, 2049, 128), 8, 16, 24, 32],
+               "buckets of tokens, then of sequences")
+        times = [entry["all_threads_ns"][1] for entry in document["predicted"][0]["entries"][:17]]
         expect(times == sorted(times) and times[0] > 0, times)
         seen.add(times[0])
         text = run_well("compile", RECIPE_7B, "--emit-ir=1", f"--target={target}")
         modules.add(re.sub(rb"(threads|recipe) = -?\d+", b"", text))
     expect(len(seen) == 4, "each machine has its own times")
     expect(len(modules) == 1, "the tensor-level module is the same for every target but for its threads")
+
+
+def seven(*changes, more=""):
+    """The 7B recipe with texts replaced, one after the other."""
+    with open(RECIPE_7B, encoding="utf-8") as source:
+        text = source.read()
+    for old, new in changes:
+        expect(old in text, old)
+        text = text.replace(old, new)
+    path = os.path.join(KEPT.name, "seven.yaml")
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text + more)
+    return path
+
+
+def check_wrong_hardware_numbers_are_told_the_right_ones():
+    for key, right, wrong, machine in (
+            ("sm_count", 108, 128, "a100-sxm-80gb"), ("mem_bandwidth_gbps", 2039, 1555, "a100-sxm-80gb"),
+            ("l2_cache_mb", 96, 48, "l40s"), ("mem_bandwidth_gbps", 864, 960, "l40s"), ("core_count", 24, 20, "ascend-910b2"),
+            ("mem_bandwidth_gbps", 1600, 1200, "ascend-910b2")):
+        path = seven((f"{key}: {right}", f"{key}: {wrong}"))
+        refused(path, "H0005", 3, f"{key} {wrong} contradicts", f"{machine} has {right}", f"write:    {key}: {right}",
+                options=("--dry-run", "--target=x86_64"))
+
+
+def check_a_bound_on_the_7b_plan_is_held_to_the_byte():
+    document = json.loads(run_well("compile", RECIPE_7B, "--dry-run", "--json", "--target=l40s", timeout=400))
+    need = document["memory"]["total_bytes"]
+    run_well("compile", seven(more=f'max_memory_gb: "{need} B"\n'), "--dry-run", "--target=l40s", timeout=400)
+    text = refused(seven(more=f'max_memory_gb: "{need - 1} B"\n'), "M0001", 4, "kv pages",
+                   options=("--dry-run", "--target=l40s"))
+    expect(f"{need - 1:,}".replace(",", " ") in text or str(need - 1) in text, text)
 
 
 if __name__ == "__main__":
