@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "ir/print.h"
+#include "passes/contraction.h"
+#include "passes/conv.h"
 #include "passes/entry.h"
 #include "passes/fusion.h"
 #include "passes/pass.h"
@@ -226,6 +228,56 @@ static void judge_reduction(Judge *j) {
                        terms, row));
 }
 
+// Is it read at the place of a result, or by its channels, the last of `dims` dimensions?
+static bool is_at_place(IrModule *m, const IrOp *op, uint32_t i, int64_t channels) {
+    const IrAffineMap *map = ir_linalg_map(m, op, i);
+    int64_t ranges[16], num = 1;
+    bool has_last = false;
+    if (ir_affine_is_identity(map)) return true;
+    ir_linalg_loop_ranges(m, op, ranges);
+    for (uint32_t r = 0; r < map->num_results; r++) {
+        uint32_t dim;
+        if (!ir_affine_is_dim(map->results[r], &dim)) return false;
+        has_last |= dim + 1 == ir_linalg_num_loops(op);
+        num = num * ranges[dim] <= channels ? num * ranges[dim] : 0;
+    }
+    return has_last && num == channels;
+}
+
+// What elementwise ops behind a convolution need for its kernel to run them on its sums: it passes
+// on every element, so that neither the sum nor a row is in the way. False: not such a pair.
+static bool judge_epilogue(Judge *j, const IrValue *read) {
+    IrModule *m = j->m;
+    const IrOp *op = j->edge->consumer, *conv = j->edge->producer;
+    ConvShape c;
+    bool is_conv = contraction_is(conv, "conv") || contraction_is(conv, "window");
+    if (!is_conv || !conv_read(m, conv, &c) || !is_structured(op) || op->num_results != 1 ||
+        ir_linalg_num_loops(op) > 16)
+        return false;
+    for (uint32_t i = 0; i < ir_linalg_num_loops(op); i++)
+        if (ir_linalg_iterator(op, i) == IR_REDUCTION) return false;
+    const IrValue *todo[32] = {j->stored};
+    for (uint32_t n = 1, i = 0; i < n; i++) FOR_EACH_USE(use, todo[i]) {
+            if (fusion_is_view(use->owner) && n < ARRAY_LEN(todo))
+                todo[n++] = &use->owner->results[0];
+            else if (use->owner->kind == IR_FUNC_RETURN)
+                blame(j, REASON_MULTI_USE,
+                      arena_printf(&m->arena,
+                                   "@%s returns it too; the kernel of a convolution gives one result",
+                                   ir_symbol_name(ir_op_parent(use->owner))));
+        }
+    for (uint32_t i = 0; i < op->segments[0]; i++)
+        if (ir_op_operand(op, i) != read && !is_at_place(m, op, i, c.groups * c.tile))
+            blame(j, REASON_MAP,
+                  arena_printf(&m->arena,
+                               "operand %" PRIu32 " is read through %s; behind a convolution of "
+                               "%" PRId64 " channels operands are read at the place of its result "
+                               "or by these channels, its last dimension",
+                               i, ir_affine_map_text(&m->arena, ir_linalg_map(m, op, i)),
+                               c.groups * c.tile));
+    return true;
+}
+
 // Does the consumer read the value through a slice of it?
 static const IrOp *slice_before(const IrValue *value) {
     for (const IrOp *op = value->def_op; op && fusion_is_view(op);
@@ -401,9 +453,10 @@ static void judge(IrModule *m, FusionEdge *e, const IrValue *stored, const End *
         judge_rows(&j);
     } else {
         judge_multi_use(&j);
-        judge_reduction(&j);
+        bool is_epilogue = judge_epilogue(&j, to->value);
+        if (!is_epilogue) judge_reduction(&j);
         judge_map(&j, to->value);
-        judge_views(&j, to->value);
+        if (!is_epilogue) judge_views(&j, to->value);
         judge_dtype(&j);
     }
     judge_rest(&j, stored->number);

@@ -164,6 +164,36 @@ def check_convolution_with_another_reader():
         refused(write(folder, net, y, "require"), b"other readers")
 
 
+def check_scale_that_is_no_norm():
+    """Elementwise ops behind a convolution: what is in the way is the operand, not the sum, which also fuses."""
+    for where, length, outcome in (("d3", SIZE, None), ("d2", SIZE, b"through"), ("0", 1, b"through")):
+        net, _ = network()
+        c = net.conv(net.x, SIZE, 3)
+        net.param("scale", (length,))
+        maps = ["#id4", f"affine_map<(d0, d1, d2, d3) -> ({where})>", "#id4"]
+        net.generic(maps, [c, ("scale", (length,))], c[1], ["a", "b"], ["%y = arith.mulf %a, %b : f32"], "scaled")
+        with scratch() as folder:
+            path = write(folder, net, ("scaled", c[1]), "require")
+            if outcome:
+                refused(path, b"map: operand 1", outcome, b"channels")
+            else:
+                run_well("compile", path + ".yaml", "-o", path + ".ingot")
+
+
+def check_convolution_that_is_a_result():
+    net, _ = network()
+    c = net.conv(net.x, SIZE, 3)
+    y = net.relu(c)
+
+    def edit(text):
+        kind = cnn_models.tensor(c[1])
+        return text.replace(f"-> {kind} {{", f"-> ({kind}, {kind}) {{", 1).replace(
+            f"return %{y[0]} : {kind}", f"return %{y[0]}, %{c[0]} : {kind}, {kind}")
+
+    with scratch() as folder:
+        refused(write(folder, net, y, "require", edit), b"multi-use", b"returns it")
+
+
 def placed_norm(where):
     """A batch norm that is not the next op of its convolution: behind a relu, or in front of the padding of the next."""
     net = cnn_models.Net((1, SIZE, SIZE, SIZE))
