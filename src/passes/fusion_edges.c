@@ -263,7 +263,7 @@ static bool judge_epilogue(Judge *j, const IrValue *read) {
             else if (use->owner->kind == IR_FUNC_RETURN)
                 blame(j, REASON_MULTI_USE,
                       arena_printf(&m->arena,
-                                   "@%s returns it too; the kernel of a convolution gives one result",
+                                   "@%s returns it too; a convolution's kernel gives one result",
                                    ir_symbol_name(ir_op_parent(use->owner))));
         }
     for (uint32_t i = 0; i < op->segments[0]; i++)
