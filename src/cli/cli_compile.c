@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "abi/plan_size.h"
+#include "cli/bucket_use.h"
 #include "cli/compiler_verbs.h"
 #include "cli/disable_cost.h"
 #include "cli/memory_table.h"
@@ -113,9 +114,11 @@ static void put_kernels_json(JsonWriter *json, const CompileReport *report) {
         json_put_uint(json, "num_barriers", report->entries[i].num_barriers);
         SizeUse sizes[PLAN_MAX_SIZES];
         size_use_put_json(sizes, read_sizes(&report->entries[i], sizes), json);
+        bucket_use_put_json(&report->entries[i], json);
         json_end_object(json);
     }
     json_end_array(json);
+    bucket_use_put_total_json(report, json);
     json_put_uint(json, "num_kernels", report->num_kernels);
     json_begin_array(json, "kernels");
     for (size_t i = 0; i < report->num_kernels; i++) {
@@ -186,8 +189,10 @@ static void put_entries(const CompileReport *report, StrBuf *out) {
         }
         SizeUse sizes[PLAN_MAX_SIZES];
         size_use_put_text(sizes, read_sizes(e, sizes), out);
+        bucket_use_put_text(e, out);
         strbuf_putc(out, '\n');
     }
+    bucket_use_put_total_text(report, out);
 }
 
 static void put_text(const CompileReport *report) {

@@ -74,7 +74,10 @@ typedef struct CompileEntry {
     const CompileSize *sizes;
     uint32_t num_sizes;
     uint32_t bucket_tokens, num_steps, num_barriers;
-    bool is_batch;               // bucket_tokens is a number of sequences, one token each
+    bool is_batch;           // bucket_tokens is a number of sequences, one token each
+    uint32_t least, largest; // smallest call it serves; the largest bucket there is, of its kind
+    uint64_t arena_bytes;    // that its steps use
+    uint64_t code_bytes, own_code_bytes; // of its kernels; of those that no other entry calls
     double one_ns[2], all_ns[2]; // predicted: at an empty and a full context, 1 and all threads
 } CompileEntry;
 

@@ -27,6 +27,45 @@ static void put_sizes(const PlanBuild *plan, const PlanEntry *entry, Arena *aren
     }
 }
 
+static bool calls(const PlanTables *t, const PlanEntry *entry, uint32_t kernel) {
+    for (uint32_t s = 0; s < entry->num_steps; s++)
+        if (t->steps[entry->first_step + s].kernel == kernel) return true;
+    return false;
+}
+
+static void put_bytes(const PlanTables *t, const PlanEntry *entry, bool has_code,
+                      CompileEntry *into) {
+    for (uint32_t s = 0; s < entry->num_steps; s++) {
+        const PlanStep *step = &t->steps[entry->first_step + s];
+        for (uint32_t b = 0; b < t->kernels[step->kernel].num_buffers; b++) {
+            const PlanBuffer *buffer = &t->buffers[step->first_buffer + b];
+            if (buffer->space == SPACE_ARENA)
+                into->arena_bytes = MAX(into->arena_bytes, buffer->offset + buffer->len_bytes);
+        }
+    }
+    for (uint32_t k = 0; has_code && k < t->num_kernels; k++) {
+        if (!calls(t, entry, k)) continue;
+        bool is_shared = false;
+        for (uint64_t e = 0; e < t->num_entries && !is_shared; e++)
+            is_shared = &t->entries[e] != entry && calls(t, &t->entries[e], k);
+        uint64_t bytes = t->kernel_code[k].len_bytes; // of the first level
+        into->code_bytes += bytes;
+        into->own_code_bytes += is_shared ? 0 : bytes;
+    }
+}
+
+// Entries of a kind follow each other, the smallest bucket first. A single sequence needs no batch.
+static void put_range(const PlanTables *t, uint64_t e, CompileEntry *into) {
+    const PlanEntry *entry = &t->entries[e];
+    if (!entry->bucket_tokens) return;
+    into->least = entry->is_batch ? 2 : 1;
+    for (uint64_t i = 0; i < t->num_entries; i++) {
+        if (t->entries[i].is_batch != entry->is_batch) continue;
+        if (i < e) into->least = t->entries[i].bucket_tokens + 1;
+        into->largest = MAX(into->largest, t->entries[i].bucket_tokens);
+    }
+}
+
 void report_fill(const PlanBuild *plan, CompileReport *r) {
     const PlanTables *t = &plan->tables;
     r->kernels = ARENA_ARRAY(&r->arena, CompileKernel, t->num_kernels);
@@ -48,6 +87,8 @@ void report_fill(const PlanBuild *plan, CompileReport *r) {
         into->num_steps = entry->num_steps;
         into->num_barriers = barriers;
         put_sizes(plan, entry, &r->arena, into);
+        put_bytes(t, entry, r->num_levels > 0, into);
+        put_range(t, e, into);
     }
     r->context_len_tokens = t->header.context_len_tokens;
     r->kv_bytes = t->header.kv_bytes;

@@ -198,6 +198,27 @@ def agree_on_buckets(case, verified, planned, made, seen):
     expect(verified["targets"][0]["num_versions"] == len(wanted), verified)
 
 
+def buckets_are_accounted(planned):
+    """Each serves what the one before does not; what of it is padding, and its share of arena and code."""
+    parts = {part["name"]: part["bytes"] for part in planned["memory"]["parts"]}
+    expect(-(-max(e["arena_bytes"] for e in planned["entries"]) // 4096) * 4096 == parts["arena"], planned["entries"])
+    for e in planned["entries"]:
+        expect(0 <= e["own_code_bytes"] <= e["code_bytes"] <= parts["code"], e)
+    for total in planned["buckets"]:
+        entries = [e for e in planned["entries"] if ("sequences" in e) == (total["of"] == "sequences")]
+        sizes = [e["bucket_tokens"] for e in entries]
+        least = [2 if total["of"] == "sequences" else 1] + [size + 1 for size in sizes[:-1]]
+        expect([e["least"] for e in entries] == least and total["variants"] == len(entries), (entries, least))
+        used = [[n / size for n in range(low, size + 1)] for low, size in zip(least, sizes)]
+        for e, shares in zip(entries, used):
+            expect(abs(e["padding"]["mean"] - (1 - sum(shares) / len(shares))) < 1e-9, e)
+            expect(abs(e["padding"]["most"] - (1 - shares[0])) < 1e-9, e)
+        flat = [share for shares in used for share in shares]
+        lengths = range(least[0], sizes[-1] + 1)
+        expect(abs(total["utilisation"] - sum(flat) / len(flat)) < 1e-9, total)
+        expect(abs(total["utilisation_of_largest_alone"] - sum(lengths) / len(lengths) / sizes[-1]) < 1e-9, total)
+
+
 def runs_as_planned(case, planned):
     """Up to the last token of the context, in chunks of every size, and not beyond."""
     context = case.recipe["input_constraints"]["kv_cache_seq_len"]["max"]
@@ -234,6 +255,7 @@ def agree(recipe, family, name, seen_codes):
         documents = [json.loads(done.stdout) for done in (verified, dry, made)] + [seen]
         agree_on_bytes(case, *documents)
         agree_on_buckets(case, *documents)
+        buckets_are_accounted(documents[1])
         runs_as_planned(case, documents[1])
         os.remove(case.artifact)
         seen_codes["accepted"] = seen_codes.get("accepted", 0) + 1
