@@ -9,6 +9,7 @@
 #include "abi/plan.h"
 #include "abi/quant.h"
 #include "compiler/check_table.h"
+#include "passes/pass.h"
 #include "recipe/import.h"
 
 static bool is_entry(const IrOp *op) {
@@ -245,13 +246,23 @@ static void *work(void *arg) {
     }
 }
 
-static void run_batch(Batch *b, uint32_t num_threads) {
+// On threads whose stacks hold what init functions may keep; of that only what they do keep becomes
+// memory.
+static Status run_batch(Batch *b, uint32_t num_threads) {
     pthread_t threads[64];
+    pthread_attr_t attr;
     uint32_t n = 0;
-    for (; n + 1 < num_threads && n < ARRAY_LEN(threads); n++)
-        if (pthread_create(&threads[n], NULL, work, b) != 0) break;
-    work(b);
+    int error = pthread_attr_init(&attr);
+    if (error == 0) {
+        error = pthread_attr_setstacksize(&attr, INIT_MAX_STACK_BYTES + (1 << 20));
+        for (; error == 0 && n < MAX(num_threads, 1u) && n < ARRAY_LEN(threads); n++)
+            if ((error = pthread_create(&threads[n], &attr, work, b)) != 0) break;
+        pthread_attr_destroy(&attr);
+    }
     for (uint32_t i = 0; i < n; i++) pthread_join(threads[i], NULL);
+    if (n > 0) return b->status;
+    return diag_error(b->sink, DIAG_X0014, (DiagSpan){0}, "no thread to make weights on: %s",
+                      strerror(error));
 }
 
 Status weights_image_write(const WeightsImage *image, const WeightsSource *source,
@@ -279,9 +290,8 @@ Status weights_image_write(const WeightsImage *image, const WeightsSource *sourc
         if (!b.base) BUG("out of memory for a batch of weights");
         memset(b.base, 0, bytes);
         pthread_mutex_init(&b.lock, NULL);
-        run_batch(&b, source->num_threads);
+        status = run_batch(&b, source->num_threads);
         pthread_mutex_destroy(&b.lock);
-        status = b.status;
         if (status == STATUS_OK) status = artifact_writer_append(writer, b.base, bytes, sink);
         free(b.base);
         if (source->progress) source->progress(limit, image->len_bytes, source->progress_ctx);

@@ -12,7 +12,6 @@ enum {
     LOWER_BUFFER_ALIGN_BYTES = 64, // kernel buffers and stack buffers
     LOWER_MAX_RANK = 16,
     LOWER_MAX_LANES = 4096, // of one vector value
-    LOWER_MAX_STACK_BYTES = 256 << 10,
 };
 
 // value + constant. value (i64) may be NULL = 0; it is a multiple of `multiple` (0: value is NULL).

@@ -21,7 +21,11 @@
 #include "passes/mutate.h"
 #include "passes/pass.h"
 
-enum { MAX_STACK_BYTES = 256 << 10 };
+uint64_t kernel_max_stack_bytes(const IrOp *func) {
+    const IrAttr *kernel = ir_op_attr(func, "ingot.kernel");
+    bool is_init = kernel && kernel->kind == IR_ATTR_STRING && str_equal(kernel->str, "init");
+    return is_init ? INIT_MAX_STACK_BYTES : 256 << 10;
+}
 
 static Status refuse(LowerLinalg *ll, const IrOp *op, DiagCode code, const char *why) {
     return diag_error(ll->sink, code, ir_loc_span(op->loc), "lower-linalg: %s in @%s: %s",
@@ -66,12 +70,6 @@ static Status emit_alloc(LowerLinalg *ll, IrOp *op) {
     if (!ir_type_is_static(type)) return refuse(ll, op, DIAG_P0005, "of unknown size");
     uint32_t skip = ll->is_shrunk[old->index] ? 1 : 0;
     type = ir_type_memref(ll->m, type->rank - skip, type->shape + skip, type->elem);
-    ll->stack_bytes += ir_type_num_elems(type) * ir_type_bytes(type->elem);
-    if (ll->stack_bytes > MAX_STACK_BYTES) {
-        Status status = refuse(ll, op, DIAG_P0044, "the kernel's intermediates exceed 256 KiB");
-        diag_write(ll->sink, "split the kernel here, or make it one that works row by row");
-        return status;
-    }
     IrNamedAttr attrs[2] = {{ir_intern(ll->m, "alignment"), ir_attr_i64(ll->m, 64)}};
     uint32_t num_attrs = 1;
     const IrAttr *boundary = ir_op_attr(op, "ingot.boundary");
@@ -649,6 +647,25 @@ static void clean_up(IrModule *m, IrBlock *body) {
     erase_unused(m, body);
 }
 
+// What is still there after values that stay in registers have lost their buffers.
+static Status check_stack(LowerLinalg *ll, const IrBlock *body) {
+    uint64_t bytes = 0, most = kernel_max_stack_bytes(ll->func);
+    FOR_EACH_OP(op, body) {
+        if (op->kind != IR_MEMREF_ALLOCA) continue;
+        const IrType *type = op->results[0].type;
+        uint64_t more;
+        if (size_mul((uint64_t)ir_type_num_elems(type), ir_type_bytes(type->elem), &more) &&
+            size_add(bytes, more, &bytes) && bytes <= most)
+            continue;
+        const char *why = arena_printf(&ll->m->arena, "the kernel's intermediates exceed %llu KiB",
+                                       (unsigned long long)most >> 10);
+        Status status = refuse(ll, op, DIAG_P0044, why);
+        diag_write(ll->sink, "split the kernel here, or make it one that works row by row");
+        return status;
+    }
+    return STATUS_OK;
+}
+
 static Status lower_kernel(LowerLinalg *ll, IrOp *func, bool must_be_rows) {
     IrModule *m = ll->m;
     IrBlock *body = ir_func_body(func);
@@ -673,7 +690,6 @@ static Status lower_kernel(LowerLinalg *ll, IrOp *func, bool must_be_rows) {
     ll->classes = base_alloc(ll->num_values, 1);
     ll->is_shrunk = base_alloc(ll->num_values, sizeof(bool));
     ll->num_known = ll->num_constants = ll->num_pending = 0;
-    ll->stack_bytes = 0;
     ll->tile_begin = body->args[body->num_args - 2];
     ll->tile_end = body->args[body->num_args - 1];
     ir_value_map_init(&ll->map);
@@ -682,6 +698,7 @@ static Status lower_kernel(LowerLinalg *ll, IrOp *func, bool must_be_rows) {
     if (status == STATUS_OK) build_op(&ll->b, IR_FUNC_RETURN, 0, NULL, NULL);
     for (uint32_t i = old.num; i-- > 0;) ir_op_erase(m, old.ops[i]);
     if (status == STATUS_OK) clean_up(m, body);
+    if (status == STATUS_OK) status = check_stack(ll, body);
     ir_value_map_deinit(&ll->map);
     ir_value_map_deinit(&ll->splats);
     free(ll->classes);

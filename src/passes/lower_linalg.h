@@ -105,7 +105,6 @@ typedef struct LowerLinalg {
     uint32_t num_known, known_capacity;
     LlConstant *constants;
     uint32_t num_constants, constants_capacity;
-    int64_t stack_bytes;
     IrValue *tile_begin, *tile_end;
     LlItem *pending; // structured ops collected, not yet emitted
     uint32_t num_pending, pending_capacity;

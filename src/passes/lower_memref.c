@@ -1,5 +1,6 @@
 // Memrefs in lower-target: descriptors, views, addresses, scalar accesses, copies.
 #include "passes/lower_internal.h"
+#include "passes/pass.h"
 
 #include <stdio.h>
 
@@ -330,17 +331,22 @@ static Status low_prefetch(Lowering *lo, IrOp *op) {
     return STATUS_OK;
 }
 
+static const IrOp *low_kernel(const IrOp *op) {
+    while (op->kind != IR_FUNC_FUNC) op = ir_op_parent(op);
+    return op;
+}
+
 static Status low_alloca(Lowering *lo, IrOp *op) {
     const IrType *type = ir_op_result(op, 0)->type;
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, most = kernel_max_stack_bytes(low_kernel(op));
     bool fits =
         ir_type_is_static(type) && ir_type_num_elems(type) >= 0 &&
         size_mul((uint64_t)ir_type_num_elems(type), low_bytes(type->elem), &bytes) &&
         size_add(lo->stack_bytes, align_up(bytes, LOWER_BUFFER_ALIGN_BYTES), &lo->stack_bytes) &&
-        lo->stack_bytes <= LOWER_MAX_STACK_BYTES;
+        lo->stack_bytes <= most;
     if (!fits)
-        return low_refuse(lo, op, "a kernel may keep at most %d KiB of static size on its stack",
-                          LOWER_MAX_STACK_BYTES >> 10);
+        return low_refuse(lo, op, "a kernel may keep at most %llu KiB of static size on its stack",
+                          (unsigned long long)most >> 10);
     IrValue *one = low_const_int(lo, lo->i64, 1);
     IrNamedAttr attrs[] = {
         {"elem_type", ir_attr_type(lo->m, ir_type_array(lo->m, (int64_t)bytes, lo->i8))},

@@ -121,4 +121,9 @@ void pass_machine_write(IrModule *m, const Target *target);
 #include "passes/passes.def"
 #undef PASS
 
+// What a function may keep on the stack: kernels run on the stacks of workers, functions that make
+// weights on those that the compiler gives them.
+enum { INIT_MAX_STACK_BYTES = 64 << 20 };
+uint64_t kernel_max_stack_bytes(const IrOp *func);
+
 #endif

@@ -71,6 +71,19 @@ def image_orders(shape, k):
             for level in report["predicted"] for kernel in level["schedules"] if kernel["kernel"].startswith("conv")}
 
 
+def check_conv_of_odd_channels_and_large_weights():
+    """The last tile of weights is filled with zeros when they are made: 592 KB of them."""
+    return one_conv((1, 5, 6, 130), 130, 3)
+
+
+def check_residual_of_odd_channels():
+    """Maps of 88 KB an image, and of 33 channels, which fill no tile."""
+    def build(net, x):
+        c = net.conv(net.relu(net.conv(x, 33, 3)), 33, 3)
+        return net.relu(net.add(c, x))
+    return both_orders((3, 26, 29, 33), build, 2 * 9 * 33 + 2, 2)
+
+
 def check_conv_image_by_image():
     """3 MB of images are more than the second-level cache keeps, 147 KB of weights are not; 0.5 MB and 1.2 MB."""
     if np is None:
