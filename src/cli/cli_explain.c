@@ -25,8 +25,10 @@ static void put_json(JsonWriter *json, const DiagInfo *info) {
     json_put_string(json, "code", info->code);
     json_put_string(json, "title", info->title);
     json_put_string(json, "cause", info->cause);
+    bool is_shown = *info->bad;
     json_put_string(json, "bad", info->bad);
-    json_put_string(json, "good", info->good);
+    json_put_string(json, "good", is_shown ? info->good : "");
+    json_put_string(json, "no_example", is_shown ? "" : info->good);
 }
 
 static void explain_all(const Cli *cli) {
@@ -64,7 +66,7 @@ static void explain_code(const Cli *cli, DiagCode code) {
     } else {
         strbuf_printf(&out, "%s: %s\n\n%s\n", info->code, info->title, info->cause);
         put_indented(&out, "fails:", info->bad);
-        put_indented(&out, "mended:", info->good);
+        put_indented(&out, *info->bad ? "mended:" : "no example:", info->good);
     }
     put_document(&out);
 }
