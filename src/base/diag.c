@@ -89,6 +89,7 @@ static Diag *last(DiagSink *sink) {
 DEFINE_ATTACH(diag_evidence, evidence)
 DEFINE_ATTACH(diag_write, write)
 DEFINE_ATTACH(diag_label, label)
+DEFINE_ATTACH(diag_fix, fix)
 
 static int compare_place(const void *a, const void *b) {
     const Diag *x = *(const Diag *const *)a, *y = *(const Diag *const *)b;
@@ -156,7 +157,7 @@ void diag_render(const DiagSink *sink, StrBuf *out) {
         if (diag->evidence) strbuf_printf(out, "  evidence: %s\n", diag->evidence);
         if (diag->write)
             strbuf_printf(out, "  write:    %s%s\n", diag->write,
-                          diag->is_safe_fix ? "  [safe to apply]" : "");
+                          diag->fix ? "  [safe to apply]" : "");
         if (diag->severity == DIAG_ERROR)
             strbuf_printf(out, "  more:     ingot explain %s\n", catalogue[diag->code].code);
     }
@@ -187,6 +188,7 @@ void diag_render_json(const DiagSink *sink, StrBuf *out) {
             strbuf_printf(out, ",\"byte_offset\":%llu", (unsigned long long)diag->span.byte_offset);
         json_field(out, "evidence", diag->evidence);
         json_field(out, "write", diag->write);
+        json_field(out, "fix", diag->fix);
         strbuf_puts(out, "}\n");
     }
     free(order);

@@ -17,7 +17,8 @@ typedef enum DiagCode {
 
 typedef struct DiagInfo {
     const char *code, *title, *cause;
-    const char *bad, *good; // a failing and a mended example, "" where there is none
+    const char *bad,
+        *good; // a failing and a mended example; bad is "" where none can be shown, good why
 } DiagInfo;
 
 const DiagInfo *diag_info(DiagCode code);
@@ -44,7 +45,7 @@ typedef struct Diag {
     const char *label;    // text under the caret, NULL if none
     const char *evidence; // where the contrary knowledge comes from, NULL if none
     const char *write;    // what to write instead, NULL if none
-    bool is_safe_fix;
+    const char *fix;      // text safe to put in place of what span marks, NULL if none
 } Diag;
 
 typedef struct DiagSink {
@@ -67,6 +68,9 @@ Status diag_error(DiagSink *sink, DiagCode code, DiagSpan span, const char *fmt,
 void diag_evidence(DiagSink *sink, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void diag_write(DiagSink *sink, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void diag_label(DiagSink *sink, const char *fmt, ...) PRINTF_LIKE(2, 3);
+// What `ingot verify --fix` writes in place of the marked text: only where there is one right text
+// and the recipe means the same with it.
+void diag_fix(DiagSink *sink, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 // Appends the text form: `file:line:col: error[R0214]: text`, quoted line, evidence, remedy.
 void diag_render(const DiagSink *sink, StrBuf *out);

@@ -6,6 +6,7 @@
 
 #include "cli/build_info.h"
 #include "cli/compiler_verbs.h"
+#include "cli/recipe_fix.h"
 #include "compiler/compile.h"
 #include "compiler/module_text.h"
 #include "recipe/recipe.h"
@@ -23,6 +24,7 @@ typedef struct Verified {
     bool has_model;
     VerifiedTarget targets[RECIPE_MAX_TARGETS];
     uint32_t num_targets;
+    RecipeFixes fixes; // what --fix wrote
 } Verified;
 
 static void list_targets(Cli *cli, const Recipe *recipe, Verified *v) {
@@ -220,7 +222,26 @@ static void put_json(const Verified *v, Status status, StrBuf *out) {
         json_end_object(&json);
     }
     json_end_array(&json);
+    json_begin_array(&json, "fixes");
+    for (size_t i = 0; i < v->fixes.num_items; i++) {
+        json_begin_object(&json, NULL);
+        json_put_uint(&json, "line", v->fixes.items[i].line);
+        json_put_string(&json, "before", v->fixes.items[i].before);
+        json_put_string(&json, "after", v->fixes.items[i].after);
+        json_end_object(&json);
+    }
+    json_end_array(&json);
     json_end_object(&json);
+}
+
+// What was written, as a patch.
+static void put_fixes(const Verified *v, StrBuf *out) {
+    if (v->fixes.num_items) strbuf_printf(out, "--- %s\n+++ %s\n", v->path, v->path);
+    for (size_t i = 0; i < v->fixes.num_items; i++) {
+        const RecipeFix *fix = &v->fixes.items[i];
+        strbuf_printf(out, "@@ -%u +%u @@\n-%s\n+%s\n", fix->line, fix->line, fix->before,
+                      fix->after);
+    }
 }
 
 static void put_text(const Verified *v, StrBuf *out) {
@@ -233,11 +254,18 @@ static void put_text(const Verified *v, StrBuf *out) {
     }
 }
 
+static Status fix_recipe(Cli *cli, Verified *v) {
+    if (module_text_is(v->path) || str_equal(v->path, "-"))
+        return usage_error(&cli->sink, DIAG_U0005, "--fix writes into a recipe that is a file");
+    return recipe_fix(v->path, &cli->sink, &v->fixes);
+}
+
 Status verb_VERIFY(Cli *cli) {
     Verified v = {.path = args_text(&cli->args, OPT_RECIPE, NULL)};
     TRY(check_positional(cli, v.path ? 0 : 1, v.path ? 0 : 1, "a recipe"));
     if (!v.path) v.path = cli->args.positional[0];
-    Status status = read_inputs(cli, &v);
+    Status status = args_has(&cli->args, OPT_FIX) ? fix_recipe(cli, &v) : STATUS_OK;
+    if (status == STATUS_OK) status = read_inputs(cli, &v);
     for (uint32_t i = 0; i < v.num_targets && status == STATUS_OK; i++)
         status = check_target(cli, &v, &v.targets[i]);
     drop_repeated(&cli->sink);
@@ -246,9 +274,12 @@ Status verb_VERIFY(Cli *cli) {
         put_sarif(&cli->sink, status, &out);
     else if (cli->is_json)
         put_json(&v, status, &out);
-    else if (status == STATUS_OK)
-        put_text(&v, &out);
+    else
+        put_fixes(&v, &out);
+    bool is_text = !args_has(&cli->args, OPT_SARIF) && !cli->is_json;
+    if (is_text && status == STATUS_OK) put_text(&v, &out);
     if (out.len) put_document(&out);
     strbuf_deinit(&out);
+    recipe_fixes_deinit(&v.fixes);
     return status;
 }

@@ -93,6 +93,7 @@ static Status refuse_word(Reader *r, const DocNode *node, const char *what,
         strbuf_printf(&all, "%s%s", i ? " | " : "", choices[i]);
     const char *key = strrchr(what, '.') ? strrchr(what, '.') + 1 : what;
     diag_write(r->sink, "%s: %s", key, nearest ? nearest : all.data);
+    if (nearest) diag_fix(r->sink, "%s", nearest);
     strbuf_deinit(&all);
     return status;
 }
@@ -221,6 +222,7 @@ static void refuse_key(Reader *r, const DocNode *node, const char *prefix) {
     nearest = str_nearest(node->key, near_here, num_here);
     if (nearest) {
         diag_write(r->sink, "%s:", nearest);
+        diag_fix(r->sink, "%s", nearest);
         return;
     }
     if (elsewhere) {
@@ -383,10 +385,12 @@ static void refuse_no_map(Reader *r, const DocNode *node, const char *prefix) {
                           node->kind == DOC_LIST ? "a list" : "a single value"));
     bool is_number = node->kind == DOC_SCALAR && node->text_len &&
                      strspn(node->text, "0123456789") == node->text_len;
-    if (is_number && has_max)
+    if (is_number && has_max) {
         diag_write(r->sink, "%s: {max: %.20s}", node->key, node->text);
-    else
+        diag_fix(r->sink, "{max: %.20s}", node->text);
+    } else {
         diag_write(r->sink, "%s: {%s}", node->key, inside.data);
+    }
     strbuf_deinit(&inside);
 }
 
@@ -490,6 +494,7 @@ static uint32_t list_sizes(Reader *r, RecipeRange *range, const RangeKeys *of,
                               "%s gives %" PRId64 " buckets, at most %d are compiled", of->name,
                               count, RECIPE_MAX_BUCKETS));
         diag_write(r->sink, "step: %" PRId64, (range->max + 30) / 31);
+        if (r->is_given[of->step]) diag_fix(r->sink, "%" PRId64, (range->max + 30) / 31);
         return 0;
     }
     uint32_t num = 0;
@@ -516,8 +521,9 @@ static void derive_pages(Reader *r) {
     if (recipe->page_len_tokens % 16) {
         note_error(diag_error(r->sink, DIAG_R0005, span_or_root(r, RECIPE_PAGE_LEN),
                               "kv_cache_page_size must be a multiple of 16"));
-        diag_write(r->sink, "kv_cache_page_size: %" PRIu64,
-                   align_up((uint64_t)recipe->page_len_tokens, 16));
+        uint64_t next = align_up((uint64_t)recipe->page_len_tokens, 16);
+        diag_write(r->sink, "kv_cache_page_size: %" PRIu64, next);
+        diag_fix(r->sink, "%" PRIu64, next);
         return;
     }
     int64_t pages = (recipe->kv_len_tokens + recipe->page_len_tokens - 1) / recipe->page_len_tokens;
@@ -529,6 +535,7 @@ static void derive_pages(Reader *r) {
                               "kv_cache_seq_len.max %" PRId64,
                               recipe->max_pages, recipe->page_len_tokens, recipe->kv_len_tokens));
         diag_write(r->sink, "max_pages_per_sequence: %" PRId64, pages);
+        diag_fix(r->sink, "%" PRId64, pages);
     } else {
         recipe->max_pages = pages;
     }

@@ -252,19 +252,25 @@ Status doc_want_kind(const DocNode *node, const char *what, DocKind kind, DiagSi
                       kind_name(node->kind));
 }
 
+static size_t skip_digits(const char *text, size_t i) {
+    while (text[i] >= '0' && text[i] <= '9') i++;
+    return i;
+}
+
 static Status wrong_scalar(const DocNode *node, const char *what, const char *want,
                            DiagSink *sink) {
     if (doc_is_null(node))
         return diag_error(sink, DIAG_R0004, node->span, "%s has no value, %s is wanted", what,
                           want);
-    return diag_error(sink, DIAG_R0004, node->span, "%s must be %s, not %s%.40s%s", what, want,
-                      node->is_quoted ? "the string \"" : "", node->text,
-                      node->is_quoted ? "\"" : "");
-}
-
-static size_t skip_digits(const char *text, size_t i) {
-    while (text[i] >= '0' && text[i] <= '9') i++;
-    return i;
+    Status status =
+        diag_error(sink, DIAG_R0004, node->span, "%s must be %s, not %s%.40s%s", what, want,
+                   node->is_quoted ? "the string \"" : "", node->text, node->is_quoted ? "\"" : "");
+    size_t digits = skip_digits(node->text, 0);
+    if (node->is_quoted && digits && digits == node->text_len && digits < 20) {
+        diag_write(sink, "%s", node->text);
+        diag_fix(sink, "%s", node->text);
+    }
+    return status;
 }
 
 // A number followed by letters, or with separators: the user meant a unit. Says so.

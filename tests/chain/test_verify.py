@@ -134,6 +134,83 @@ def check_sarif():
     expect(log["runs"][0]["results"] == [], "nothing found, nothing listed")
 
 
+# Written and mended: what --fix makes of one line, and the line as it must be.
+MENDS = [
+    ("version: 1", "versoin: 1", "version: 1"),
+    ("  seq_len:", "  seq_lem:", "  seq_len:"),
+    ("activations: f32", "activations: fp32", "activations: f32"),
+    ("kv_cache: f32", "kv_cache: \"f23\"", "kv_cache: \"f32\""),
+    ("cpu: x86-64-v3", "cpu: x86-64-v3, tests: 1", None),  # nothing is near: left alone
+    ("{max: 64}", "64  # tokens", "{max: 64}  # tokens"),
+    ("threads: 2", "threads: '2'", "threads: 2"),
+    ("threads: 2", "threads: two", None),
+    ("kv_cache_page_size: 16", "kv_cache_page_size: 17", "kv_cache_page_size: 32"),
+    ("kv_cache_page_size: 16", "kv_cache_page_size: 16, max_pages_per_sequence: 3",
+     "kv_cache_page_size: 16, max_pages_per_sequence: 4"),
+    ("seq_len: {min: 1, max: 8, step: 8}", "seq_len: {min: 1, max: 64, step: 1}",
+     "seq_len: {min: 1, max: 64, step: 3}"),
+]
+
+
+def check_fix_writes_what_verifies_and_nothing_else():
+    """Every line but the faulty one stays as it is, to the byte; what is not safe stays for its reader."""
+    for old, new, mended in MENDS:
+        expect(old in TINY_RECIPE, old)
+        text = TINY_RECIPE.replace(old, new, 1)
+        recipe = write("fix.yaml", text)
+        done = run("verify", recipe, "--model", model(), "--fix")
+        with open(recipe, encoding="utf-8") as source:
+            now = source.read()
+        if mended is None:
+            expect_exit(done, 3)
+            expect(now == text, now)
+            continue
+        expect_exit(done, 0)
+        expect(now == TINY_RECIPE.replace(old, mended, 1), (new, now))
+        changed = [(a, b) for a, b in zip(text.split("\n"), now.split("\n")) if a != b]
+        expect(len(changed) == 1, changed)
+        patch = done.stdout.decode()
+        expect(f"-{changed[0][0]}\n+{changed[0][1]}\n" in patch and "holds for" in patch, patch)
+        expect_exit(run("verify", recipe, "--model", model()), 0)
+
+
+def check_fix_of_several_lines_and_of_none():
+    text = TINY_RECIPE.replace("version", "versoin").replace("threads: 2", "threads: \"2\"").replace("f32}", "fp32}  # \u00fc")
+    recipe = write("fix.yaml", text.replace("\n", "\r\n"))
+    report = json.loads(run_well("verify", recipe, "--model", model(), "--fix", "--json"))
+    expect([fix["line"] for fix in report["fixes"]] == [1, 3, 8], report)
+    with open(recipe, "rb") as source:
+        now = source.read().decode()
+    expect(now == TINY_RECIPE.replace("f32}", "f32}  # \u00fc").replace("\n", "\r\n"), now)
+    before = os.stat(recipe).st_mtime_ns
+    report = json.loads(run_well("verify", recipe, "--model", model(), "--fix", "--json"))
+    expect(report["fixes"] == [] and os.stat(recipe).st_mtime_ns == before, "nothing to mend, nothing written")
+    as_json = write("fix.json", json.dumps({"versoin": 1, "model_name": "t", "precision": {"kv_cache": "f23"},
+                                            "input_constraints": {"kv_cache_seq_len": {"max": 64}, "seq_len": {"max": 8}}}))
+    run_well("verify", as_json, "--model", model(), "--fix")
+    with open(as_json, encoding="utf-8") as source:
+        expect('"version": 1' in source.read(), "JSON stays JSON")
+    expect_exit(run("verify", os.path.join(ROOT, "tests", "chain", "modules", "mlp.mlir"), "--fix"), 2)
+    expect_exit(run("verify", recipe, "--fix", "--sarif"), 2)
+    os.symlink(recipe, path_of("link.yaml"))
+    write("fix.yaml", text)
+    expect_exit(run("verify", path_of("link.yaml"), "--model", model(), "--fix"), 6)
+
+
+def check_ten_at_most_sorted_and_without_what_follows():
+    """A fault is told once: what can only be wrong because of it is not said."""
+    many = TINY_RECIPE + "".join(f"zzz{i}: {i}\n" for i in range(14))
+    said = run("verify", write("many.yaml", many), "--model", model()).stderr.decode()
+    lines = [int(line) for line in re.findall(r"many\.yaml:(\d+):\d+: error", said)]
+    expect(len(lines) == 10 and lines == sorted(lines) and "ingot: 4 more not shown" in said, said)
+    for old, new, _ in MENDS:
+        done = run("verify", write("one.yaml", TINY_RECIPE.replace(old, new, 1)), "--model", model())
+        expect(len(codes(done)) == 1, f"{new}: {codes(done)}")
+    for gone in ("version: 1\n", "model_name: tiny\n"):
+        done = run("verify", write("one.yaml", TINY_RECIPE.replace(gone, "")), "--model", model())
+        expect(codes(done) == [b"R0009"], f"without {gone}: {codes(done)}")
+
+
 def check_usage():
     expect_exit(run("verify"), 2)
     expect_exit(run("verify", path_of("none.yaml")), 6)
