@@ -136,26 +136,57 @@ static void put_sarif_rules(JsonWriter *json, const DiagSink *sink) {
     json_end_array(json);
 }
 
+static void put_sarif_file(JsonWriter *json, const DiagSpan *span) {
+    json_begin_object(json, "artifactLocation");
+    put_uri(json, span->file);
+    json_end_object(json);
+}
+
+static void put_sarif_region(JsonWriter *json, const char *key, const DiagSpan *span) {
+    json_begin_object(json, key);
+    if (span->line) {
+        json_put_uint(json, "startLine", span->line);
+        json_put_uint(json, "startColumn", MAX(span->col, 1u));
+        if (span->end_col > span->col) json_put_uint(json, "endColumn", span->end_col);
+    } else {
+        json_put_uint(json, "byteOffset", span->byte_offset);
+    }
+    json_end_object(json);
+}
+
 static void put_sarif_place(JsonWriter *json, const DiagSpan *span) {
     json_begin_array(json, "locations");
     if (span->file) {
         json_begin_object(json, NULL);
         json_begin_object(json, "physicalLocation");
-        json_begin_object(json, "artifactLocation");
-        put_uri(json, span->file);
-        json_end_object(json);
-        json_begin_object(json, "region");
-        if (span->line) {
-            json_put_uint(json, "startLine", span->line);
-            json_put_uint(json, "startColumn", MAX(span->col, 1u));
-            if (span->end_col > span->col) json_put_uint(json, "endColumn", span->end_col);
-        } else {
-            json_put_uint(json, "byteOffset", span->byte_offset);
-        }
-        json_end_object(json);
+        put_sarif_file(json, span);
+        put_sarif_region(json, "region", span);
         json_end_object(json);
         json_end_object(json);
     }
+    json_end_array(json);
+}
+
+// What --fix would write.
+static void put_sarif_fix(JsonWriter *json, const Diag *diag) {
+    const DiagSpan *span = &diag->span;
+    bool is_plain =
+        diag->fix && span->file && !str_has_suffix(span->file, ".json"); // no quotes lost
+    if (!is_plain || span->end_col <= span->col) return;
+    json_begin_array(json, "fixes");
+    json_begin_object(json, NULL);
+    json_begin_array(json, "artifactChanges");
+    json_begin_object(json, NULL);
+    put_sarif_file(json, &diag->span);
+    json_begin_array(json, "replacements");
+    json_begin_object(json, NULL);
+    put_sarif_region(json, "deletedRegion", &diag->span);
+    put_sarif_text(json, "insertedContent", diag->fix);
+    json_end_object(json);
+    json_end_array(json);
+    json_end_object(json);
+    json_end_array(json);
+    json_end_object(json);
     json_end_array(json);
 }
 
@@ -171,6 +202,7 @@ static void put_sarif_result(JsonWriter *json, const Diag *diag) {
     json_put_string(json, "level", levels[diag->severity]);
     put_sarif_text(json, "message", text.data);
     put_sarif_place(json, &diag->span);
+    put_sarif_fix(json, diag);
     json_end_object(json);
     strbuf_deinit(&text);
 }

@@ -102,7 +102,7 @@ void doctor_find_buckets(Doctor *d, const uint32_t *buckets, size_t num) {
     if (!num) return;
     // As many buckets as there can be: the first of them is the finest that can be had.
     uint32_t finest = (buckets[num - 1] + MAX_BUCKETS - 1) / MAX_BUCKETS;
-    bool can_be_better = worst > MAX_PADDING && worst > finest;
+    bool can_be_better = worst > (double)MAX_PADDING && worst > finest;
     StrBuf text = {0};
     strbuf_printf(&text, "%zu buckets", num);
     if (worst > 1)

@@ -102,7 +102,7 @@ static void find_pages(const Watch *w) {
     for (uint32_t at = page; page > NEIGHBOURS && at < w->num_steps; at += page) {
         first += (double)w->best_ns[at];
         for (uint32_t i = 1; i <= NEIGHBOURS; i++)
-            before += (double)w->best_ns[at - i] / NEIGHBOURS;
+            before += (double)w->best_ns[at - i] / (double)NEIGHBOURS;
         num++;
     }
     if (!num || before <= 0) return;

@@ -54,12 +54,21 @@ static void propose_threads(const PlanHeader *header, uint64_t excess, StrBuf *o
     strbuf_printf(out, "%sthreads: %" PRIu32, out->len ? " | " : "", fewer.max_threads);
 }
 
-Status budget_check(const Recipe *recipe, const PlanHeader *header, const CompileReport *report,
-                    DiagSink *sink) {
+static DiagSpan span_of_entry(IrModule *m) {
+    FOR_EACH_OP(op, ir_module_body(m)) {
+        bool is_entry =
+            op->kind == IR_FUNC_FUNC && ir_func_body(op) && !ir_op_attr(op, "sym_visibility");
+        if (is_entry) return ir_loc_span(op->loc);
+    }
+    return ir_loc_span(m->op->loc);
+}
+
+Status budget_check(const Recipe *recipe, IrModule *m, const PlanHeader *header,
+                    const CompileReport *report, DiagSink *sink) {
     uint64_t bound = recipe ? (uint64_t)recipe->max_memory_bytes : 0, need = report->total_bytes;
     if (need > PLAN_MAX_SPACE_BYTES) {
         Status status =
-            diag_error(sink, DIAG_M0001, (DiagSpan){0},
+            diag_error(sink, DIAG_M0001, span_of_entry(m),
                        "the plan takes %" PRIu64 " bytes, more than any machine has", need);
         (void)status;
         return STATUS_LIMIT;

@@ -7,8 +7,9 @@
 #include "recipe/recipe.h"
 
 // report has the parts and the total of the plan that header is of. M0001, STATUS_LIMIT if they are
-// over the bound: with every part, and the single changes of the recipe that would fit.
-Status budget_check(const Recipe *recipe, const PlanHeader *header, const CompileReport *report,
-                    DiagSink *sink) MUST_USE;
+// over the bound: with every part, and the single changes of the recipe that would fit. Without a
+// bound at the first entry of the module, if they are more than any machine has.
+Status budget_check(const Recipe *recipe, IrModule *m, const PlanHeader *header,
+                    const CompileReport *report, DiagSink *sink) MUST_USE;
 
 #endif

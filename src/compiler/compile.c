@@ -692,7 +692,7 @@ static Status compile_all(Compilation *c) {
     Section sections[ARTIFACT_MAX_SECTIONS];
     uint32_t num, plan_at;
     TRY(finish_plan(c, sections, &num, &plan_at));
-    TRY(budget_check(c->recipe, &c->plan.tables.header, c->report, c->sink));
+    TRY(budget_check(c->recipe, c->pipeline.m, &c->plan.tables.header, c->report, c->sink));
     memcpy(c->report->levels, c->levels, sizeof c->levels);
     c->report->num_levels = c->num_levels;
     c->report->threads = c->config.threads;

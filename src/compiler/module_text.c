@@ -94,7 +94,7 @@ static Status prepare(IrModule *m, const char *path, const Recipe *recipe, DiagS
     IrVerifyOptions level_1 = {.level = 1};
     TRY(ir_verify(m, &level_1, sink));
     if (ir_op_attr(m->op, "ingot.config")) {
-        Status status = diag_error(sink, DIAG_P0008, (DiagSpan){.file = path},
+        Status status = diag_error(sink, DIAG_P0008, ir_loc_span(m->op->loc),
                                    "the module is a dump of a compile, not its source");
         diag_write(sink, "--resume-from=%s, with the recipe or module it was made of", path);
         return status;

@@ -78,7 +78,7 @@ static Status check_offset(Checks *c, IrOp *op, const SliceDim *s) {
     if (last < 0)
         return diag_error(c->sink, DIAG_P0005, ir_loc_span(op->loc),
                           "%s: no offset along dimension %lld makes %lld elements by %lld fit %lld",
-                          ir_op_info(op->kind)->name, (long long)s->dim, (long long)s->size,
+                          checks_op_name(op), (long long)s->dim, (long long)s->size,
                           (long long)s->stride, (long long)s->of);
     IrValue *offset = ir_op_operand(op, s->offset_at);
     Fault fault;

@@ -31,6 +31,8 @@ void checks_mark(Checks *c, IrOp *assertion, const IrOp *op, const Fault *fault)
 // affine.apply, affine.min or affine.max: one that divides by a value becomes checked arithmetic
 // (check_map.c).
 void check_map(Checks *c, IrOp *op);
+// What the source calls the op: an op that stands for another is spoken of as that one.
+const char *checks_op_name(const IrOp *op);
 // Writes ingot.checks on the module and frees.
 void checks_finish(Checks *c);
 

@@ -4,6 +4,11 @@
 
 #include "passes/check_faults.h"
 
+const char *checks_op_name(const IrOp *op) {
+    const IrAttr *written = ir_op_attr(op, "ingot.written");
+    return written && written->kind == IR_ATTR_STRING ? written->str : ir_op_info(op->kind)->name;
+}
+
 enum { MAX_LOOPS = 16 };
 
 // ---------------------------------------------------------------- how often
@@ -52,7 +57,7 @@ static const IrAttr *make_entry(Checks *c, const IrOp *op, const Fault *fault, c
         {ir_intern(m, "kind"), ir_attr_string(m, fault_name(fault->kind))},
         {ir_intern(m, "line"), ir_attr_i64(m, span.line)},
         {ir_intern(m, "numbers"), numbers},
-        {ir_intern(m, "op"), ir_attr_string(m, ir_op_info(op->kind)->name)},
+        {ir_intern(m, "op"), ir_attr_string(m, checks_op_name(op))},
         {ir_intern(m, "proof"), ir_attr_string(m, why ? why : "")},
         {ir_intern(m, "text"), ir_attr_string(m, fault->text ? fault->text : "")},
         {ir_intern(m, "times"), ir_attr_i64(m, (int64_t)MIN(times_of(m, op), (uint64_t)INT64_MAX))},
@@ -105,7 +110,7 @@ void checks_mark(Checks *c, IrOp *assertion, const IrOp *op, const Fault *fault)
 // What the assertion says where its value is not known.
 static const IrAttr *message(Checks *c, const IrOp *op, const Fault *fault) {
     StrBuf text = {0};
-    strbuf_printf(&text, "%s of %s at", fault_name(fault->kind), ir_op_info(op->kind)->name);
+    strbuf_printf(&text, "%s of %s at", fault_name(fault->kind), checks_op_name(op));
     DiagSpan span = ir_loc_span(op->loc);
     strbuf_printf(&text, " %s:%u:%u", base_name(span.file), span.line, span.col);
     const IrAttr *attr = ir_attr_string(c->m, text.data);

@@ -133,7 +133,10 @@ static IrValue *insert_slice(Builder *b, const IrOp *from, IrValue *into) {
                      .num_attrs = from->num_attrs,
                      .attrs = from->attrs,
                      .segments = {2, from->segments[1], from->segments[2], from->segments[3]}};
-    return ir_op_result(build_op_full(b, &spec), 0);
+    IrOp *insert = build_op_full(b, &spec);
+    ir_op_set_attr(b->m, insert, "ingot.written",
+                   ir_attr_string(b->m, ir_op_info(from->kind)->name));
+    return ir_op_result(insert, 0);
 }
 
 // The body goes where b stands, with the carried tensors for the shared ones; *carried becomes what

@@ -236,6 +236,10 @@ static Status number_from_file(const Reader *r, const DocNode *entry, Number *ou
     if (gguf_find(model->gguf, key)) return STATUS_OK;
     out->fallback = doc_find(entry, "default");
     out->origin = arena_printf(model->arena, "%s (by default %s)", key, out->fallback->text);
+    if (!doc_find(entry, "assumed")) return STATUS_OK;
+    diag_report(model->sink, DIAG_WARNING, DIAG_F0023, file_span(model, 0),
+                "metadata key %s is missing: %s is assumed", key, out->fallback->text);
+    diag_evidence(model->sink, "%s", doc_find(entry, "assumed")->text);
     return STATUS_OK;
 }
 
@@ -374,6 +378,21 @@ static void define_recipe_numbers(Model *model) {
     expr_define(&model->scope, "KV_IS_F16", str_equal(recipe->kv, "f16"), NULL);
 }
 
+// What a key of the recipe must be for a check to hold: marks its line, if it has one.
+static void propose(Model *model, const DocNode *check) {
+    const DocNode *path = doc_find(check, "recipe"), *name = doc_find(check, "write");
+    double value = 0;
+    if (!path || !name ||
+        expr_eval(&model->scope, name->text, name->span, model->sink, &value) != STATUS_OK)
+        return;
+    for (int i = 0; i < NUM_RECIPE_KEYS; i++) {
+        if (!str_equal(recipe_key_info((RecipeKey)i)->path, path->text)) continue;
+        DiagSpan span = model->recipe->spans[i];
+        if (span.line) model->sink->diags[model->sink->num_diags - 1].span = span;
+    }
+    diag_write(model->sink, "%s: %.0f", strrchr(path->text, '.') + 1, value);
+}
+
 static Status run_check(Model *model, const DocNode *check) {
     const char *that = NULL, *say = NULL;
     double truth = 0;
@@ -387,6 +406,7 @@ static Status run_check(Model *model, const DocNode *check) {
     expr_describe(&model->scope, that, &evidence);
     if (evidence.data) diag_evidence(model->sink, "%s", evidence.data);
     strbuf_deinit(&evidence);
+    propose(model, check);
     return status;
 }
 

@@ -258,6 +258,13 @@ const char *artifact_string(const Artifact *artifact, uint32_t offset) {
     return (const char *)artifact->data[artifact->strings_section] + offset;
 }
 
+const char *artifact_set_by(const Artifact *artifact, const char *line) {
+    for (uint64_t i = 0; i < artifact->plan->memory.count; i++)
+        if (str_equal(artifact_string(artifact, artifact->memory[i].name), line))
+            return artifact_string(artifact, artifact->memory[i].set_by);
+    return "";
+}
+
 uint32_t artifact_largest_bucket(const Artifact *artifact) {
     uint64_t last = artifact->plan->entries.count - 1;
     while (artifact->entries[last].is_batch) last--; // the first one is none

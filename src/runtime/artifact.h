@@ -54,6 +54,9 @@ const SectionEntry *artifact_find_section(const Artifact *artifact, SectionKind 
                                           const uint8_t **out_data);
 // A string of the plan by its offset; NUL-terminated.
 const char *artifact_string(const Artifact *artifact, uint32_t offset);
+// What sets a line of the memory table ("recipe:6 input_constraints.kv_cache_seq_len.max, ..."); ""
+// if there is none of this name.
+const char *artifact_set_by(const Artifact *artifact, const char *line);
 uint32_t artifact_largest_bucket(const Artifact *artifact);
 // What the arguments of an entry have where a size has this name; -1: none has it.
 int64_t artifact_bucket(const Artifact *artifact, const PlanEntry *entry, uint32_t name);

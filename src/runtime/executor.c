@@ -65,6 +65,8 @@ static Status pick_threads(const Artifact *artifact, uint32_t wanted, DiagSink *
         diag_report(sink, DIAG_ERROR, DIAG_X0009, (DiagSpan){.file = artifact->path},
                     "%u threads asked for; the artifact is planned for at most %u", wanted,
                     max_threads);
+        const char *set_by = artifact_set_by(artifact, "run time");
+        if (*set_by) diag_evidence(sink, "set by %s", set_by);
         diag_write(sink, "--threads %u", max_threads);
         return STATUS_LIMIT;
     }

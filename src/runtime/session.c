@@ -52,6 +52,12 @@ void session_destroy(Session *session) {
     free(session);
 }
 
+// The lines of the recipe that decide how many tokens and sequences there are.
+static void say_what_sets_pages(const Artifact *artifact, DiagSink *sink) {
+    const char *set_by = artifact_set_by(artifact, "kv pages");
+    if (*set_by) diag_evidence(sink, "set by %s", set_by);
+}
+
 // Refuses what cannot be computed, before anything is.
 static Status check_request(const Session *session, const int32_t *ids, uint64_t num_ids,
                             DiagSink *sink) {
@@ -65,6 +71,10 @@ static Status check_request(const Session *session, const int32_t *ids, uint64_t
                        "the context holds %u tokens: %u are used, %llu more do not fit",
                        plan->context_len_tokens, session->num_tokens, (unsigned long long)num_ids);
         (void)status;
+        say_what_sets_pages(artifact, sink);
+        if (num_ids < UINT32_MAX)
+            diag_write(sink, "input_constraints: {kv_cache_seq_len: {max: %llu}}, compiled anew",
+                       (unsigned long long)(session->num_tokens + num_ids));
         return STATUS_LIMIT;
     }
     uint64_t page_len = plan->page_len_tokens;
@@ -184,6 +194,8 @@ static Status check_batch(Session *const *sessions, const int32_t *ids, uint32_t
                                    "%u sequences at once; the artifact is planned for at most %u",
                                    num, artifact->plan->max_sequences);
         (void)status;
+        say_what_sets_pages(artifact, sink);
+        diag_write(sink, "input_constraints: {batch_size: {max: %u}}, compiled anew", num);
         return STATUS_LIMIT;
     }
     for (uint32_t i = 0; i < num; i++) {

@@ -130,6 +130,10 @@ static Status check_names(const Call *call, const PlanEntry *entry) {
         Status status = diag_error(call->sink, DIAG_X0020, place(call), "@%s has no argument %s",
                                    call->entry, call->arguments[i].name);
         const char *nearest = str_nearest(call->arguments[i].name, names, num);
+        StrBuf all = {0};
+        for (size_t k = 0; k < num; k++) strbuf_printf(&all, "%s%s", k ? ", " : "", names[k]);
+        if (num) diag_evidence(call->sink, "its arguments are %s", all.data);
+        strbuf_deinit(&all);
         if (nearest) diag_write(call->sink, "%s", nearest);
         return status;
     }

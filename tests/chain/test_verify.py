@@ -6,9 +6,10 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from support import ROOT, TINY_RECIPE, expect, expect_exit, main, run, run_well, scratch
+from support import ROOT, TINY_RECIPE, Skip, expect, expect_exit, main, run, run_well, scratch, with_numpy
 from tiny_model import make_model
 
+(jsonschema,) = with_numpy("jsonschema")
 KEPT = scratch()
 # name: (what is written instead of what, the code). Of the recipe by itself; of the model against it; of the plan.
 FAULTS = {
@@ -209,6 +210,38 @@ def check_ten_at_most_sorted_and_without_what_follows():
     for gone in ("version: 1\n", "model_name: tiny\n"):
         done = run("verify", write("one.yaml", TINY_RECIPE.replace(gone, "")), "--model", model())
         expect(codes(done) == [b"R0009"], f"without {gone}: {codes(done)}")
+
+
+def check_sarif_is_of_its_schema():
+    """data/schemas/verify-sarif.json: the published one, less what is not written. Over every kind of place and level."""
+    if not jsonschema:
+        raise Skip("Python has no jsonschema (Debian: python3-jsonschema)")
+    with open(os.path.join(ROOT, "data", "schemas", "verify-sarif.json"), encoding="utf-8") as source:
+        schema = json.load(source)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    with open(model(), "rb") as source:
+        cut = source.read()[:3000]
+    with open(path_of("cut.gguf"), "wb") as out:
+        out.write(cut)
+    good = write("good.yaml", TINY_RECIPE)
+    logs = [run("verify", write("s.yaml", TINY_RECIPE.replace(old, new)), "--model", model(), "--sarif").stdout
+            for old, new, *_ in [*FAULTS.values(), *MENDS]]
+    logs += [run("verify", *args, "--sarif").stdout for args in (
+        [good, "--model", model()], [good, "--model", path_of("cut.gguf")], [good], [path_of("no such.yaml")],
+        [write("w.yaml", TINY_RECIPE.replace("{arch: x86_64, cpu: x86-64-v3, threads: 2}",
+                                             "{name: ascend-910b2, ai_core_preference: cube}")), "--model", model()])]
+    seen, fixes = set(), 0
+    for log in map(json.loads, logs):
+        faults = [f"{list(error.path)}: {error.message}" for error in validator.iter_errors(log)]
+        expect(not faults, faults)
+        for result in log["runs"][0]["results"]:
+            seen.add(result["level"])
+            seen.update(result["locations"][0]["physicalLocation"]["region"] if result["locations"] else {"no place"})
+            fixes += "fixes" in result
+    expect({"error", "warning", "startLine", "endColumn", "byteOffset"} <= seen and fixes >= 8, (seen, fixes))
+    log["runs"][0]["results"].append({"ruleId": "R0001", "level": "fatal", "message": {}, "locations": []})
+    expect(len(list(validator.iter_errors(log))) >= 1, "the schema refuses what is none")
 
 
 def check_usage():
