@@ -507,7 +507,7 @@ static PlanMemoryPart memory_line(Compilation *c, const char *name, uint64_t byt
                                 .is_text = is_text(c),
                                 .recipe_path = c->options->recipe_path,
                                 .model_path = is_outline(c) ? model_origin(c)
-                                              : c->gguf     ? gguf_path(c->gguf)
+                                              : c->gguf     ? "model file"
                                                             : NULL,
                                 .has_threads_option = c->options->threads != 0,
                                 .has_cpu_option = c->options->levels != 0};
@@ -738,6 +738,7 @@ Status compile_run(const CompileOptions *options, DiagSink *sink, CompileReport 
         status = pass_disable_parse(options->disabled, sink, &c->pipeline.disabled);
     if (status == STATUS_OK) status = options->validate ? compile_validated(c) : compile_all(c);
     recipe_name_places(options->recipe_path, sink);
+    if (c->gguf) recipe_name_model_places(gguf_path(c->gguf), sink);
     if (c->has_plan) plan_build_deinit(&c->plan);
     weights_image_deinit(&c->image);
     if (c->inits.bytes) codegen_image_deinit(&c->inits);

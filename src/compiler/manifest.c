@@ -47,6 +47,17 @@ static Status put_file(StrBuf *out, const char *key, const char *path, DiagSink 
     return STATUS_OK;
 }
 
+// Op classes where they are not fp32.
+static void put_precision(const PassConfig *config, StrBuf *out) {
+    strbuf_printf(out, ",\"precision\":{\"activations\":\"%s\",\"kv\":\"%s\"", config->activations,
+                  config->kv);
+    for (int i = 0; i < NUM_OP_CLASSES; i++)
+        if (config->op_precisions[i] != PRECISION_FP32)
+            strbuf_printf(out, ",\"%s\":\"%s\"", op_class_info((OpClass)i)->name,
+                          op_precision_info(config->op_precisions[i])->name);
+    strbuf_putc(out, '}');
+}
+
 Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
     strbuf_printf(out,
                   "{\"schema\":\"ingot-manifest/"
@@ -56,19 +67,14 @@ Status manifest_build(const ManifestInputs *in, DiagSink *sink, StrBuf *out) {
     strbuf_puts(out, "},\"model\":{\"name\":");
     strbuf_put_json_string(out, in->model_name, strlen(in->model_name));
     bool has_file = in->gguf && !gguf_is_outline(in->gguf);
-    if (has_file) {
-        strbuf_printf(out,
-                      ",\"bytes\":%llu,\"file\":", (unsigned long long)gguf_len_bytes(in->gguf));
-        put_base_name(gguf_path(in->gguf), out);
-    }
+    if (has_file)
+        strbuf_printf(out, ",\"bytes\":%llu", (unsigned long long)gguf_len_bytes(in->gguf));
     if (has_file && in->hashes_model) {
         strbuf_puts(out, ",\"sha256\":");
         manifest_put_sha256(gguf_bytes(in->gguf), gguf_len_bytes(in->gguf), out);
     }
     strbuf_putc(out, '}');
-    if (in->gguf)
-        strbuf_printf(out, ",\"precision\":{\"activations\":\"%s\",\"kv\":\"%s\"}",
-                      in->config->activations, in->config->kv);
+    if (in->gguf) put_precision(in->config, out);
     strbuf_printf(out, ",\"threads\":%u,\"buckets\":[", in->config->threads);
     for (uint32_t i = 0; i < in->config->num_buckets; i++)
         strbuf_printf(out, "%s%lld", i ? "," : "", (long long)in->config->buckets[i]);

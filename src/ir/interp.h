@@ -14,6 +14,19 @@ typedef struct IrInterpValue {
     uint64_t len_bytes;
 } IrInterpValue;
 
+// Numbers that became none: results that are infinite though every operand is finite, or NaN though
+// none is. What they spread to is not counted, and a constant -inf of a mask is none of them.
+// `op` is that of the first in a structured op one of whose results is no number afterwards: the
+// exponential of a gate may overflow on the way to a zero.
+enum { IR_INTERP_MAX_PATH = 8 };
+typedef struct IrInterpEvents {
+    uint64_t count;                        // of all
+    const IrOp *op;                        // NULL: none
+    const IrOp *calls[IR_INTERP_MAX_PATH]; // under way then, the innermost first
+    uint32_t num_calls;
+    bool is_nan;
+} IrInterpEvents;
+
 typedef struct IrInterpOptions {
     // Stops a runaway program: executed operations, each vector lane and each element moved
     // counting as one. 0 = no limit.
@@ -32,6 +45,7 @@ typedef struct IrInterpOptions {
     uint64_t noise_seed;
     const char *operand_noise;
     bool rounds_operands;
+    IrInterpEvents *events; // counted here; NULL: not looked for
 } IrInterpOptions;
 
 // Calls function `entry`. results has room for the function's results. Faults of the program (index

@@ -506,6 +506,7 @@ static bool run_call(Interp *in, const InterpInst *inst, uint64_t *frame) {
     }
     uint64_t *inner = interp_frame_new(in, inst->op, func);
     if (!inner) return false;
+    in->call->op = inst->op;
     bool is_good = true;
     for (uint32_t i = 0; i < func->body->num_args; i++) {
         interp_move(&call->args[i], frame, inner + func->body->args[i]);

@@ -31,9 +31,32 @@ static double noise_factor(Interp *in, double rounding) {
     if (in->options->noise > 0) r = (T)((double)r * noise_factor(in, ROUNDING_##TYPE))
 #define NOISE_NO(TYPE, T, r)
 
+void interp_note_event(Interp *in, const IrOp *op, bool is_nan) {
+    IrInterpEvents *events = in->options->events;
+    events->count++;
+    if (events->op) return;
+    events->op = op;
+    events->num_calls = 0;
+    events->is_nan = is_nan;
+    for (const InterpCall *call = in->call; call; call = call->caller)
+        if (call->op && events->num_calls < IR_INTERP_MAX_PATH)
+            events->calls[events->num_calls++] = call->op;
+}
+
+// Not a number, of operands whose classes are given.
+#define NOTE_EVENT(in, inst, r, all_finite, any_nan)                                               \
+    if ((in)->options->events && !isfinite(r) && (isnan(r) ? !(any_nan) : (all_finite)))           \
+    interp_note_event(in, (inst)->op, isnan(r))
+#define FINITE1(TYPE) isfinite(WORD_TO_##TYPE(a_[l]))
+#define FINITE2(TYPE) (FINITE1(TYPE) && isfinite(WORD_TO_##TYPE(b_[l])))
+#define FINITE3(TYPE) (FINITE2(TYPE) && isfinite(WORD_TO_##TYPE(c_[l])))
+#define NAN1(TYPE)    isnan(WORD_TO_##TYPE(a_[l]))
+#define NAN2(TYPE)    (NAN1(TYPE) || isnan(WORD_TO_##TYPE(b_[l])))
+#define NAN3(TYPE)    (NAN2(TYPE) || isnan(WORD_TO_##TYPE(c_[l])))
+
 // One handler `run_NAME_TYPE` that computes fn(a, b, c) of the operands it has; NOISE is YES for an
 // operation that rounds.
-#define FLOAT_HANDLER(name, TYPE, T, ARGS, fn, NOISE)                                              \
+#define FLOAT_HANDLER(name, TYPE, T, NUM, fn, NOISE)                                               \
     static bool run_##name##_##TYPE(Interp *in, const InterpInst *inst, uint64_t *frame) {         \
         (void)in;                                                                                  \
         const uint64_t *a_ = frame + inst->src[0], *b_ = frame + inst->src[1];                     \
@@ -41,9 +64,11 @@ static double noise_factor(Interp *in, double rounding) {
         uint64_t *r_ = frame + inst->dst;                                                          \
         (void)b_, (void)c_;                                                                        \
         LANES(inst) {                                                                              \
-            T r = fn(ARGS(TYPE));                                                                  \
+            T r = fn(ARGS##NUM(TYPE));                                                             \
             NOISE_##NOISE(TYPE, T, r);                                                             \
-            r_[l] = TYPE##_TO_WORD(r);                                                             \
+            uint64_t word = TYPE##_TO_WORD(r);                                                     \
+            NOTE_EVENT(in, inst, WORD_TO_##TYPE(word), FINITE##NUM(TYPE), NAN##NUM(TYPE));         \
+            r_[l] = word;                                                                          \
         }                                                                                          \
         return true;                                                                               \
     }
@@ -52,11 +77,11 @@ static double noise_factor(Interp *in, double rounding) {
 #define ARGS3(TYPE) WORD_TO_##TYPE(a_[l]), WORD_TO_##TYPE(b_[l]), WORD_TO_##TYPE(c_[l])
 
 // fn32 and fn64 are functions or macros of the operands.
-#define FLOAT_OP(name, ARGS, fn32, fn64, NOISE)                                                    \
-    FLOAT_HANDLER(name, F16, float, ARGS, fn32, NOISE)                                             \
-    FLOAT_HANDLER(name, BF16, float, ARGS, fn32, NOISE)                                            \
-    FLOAT_HANDLER(name, F32, float, ARGS, fn32, NOISE)                                             \
-    FLOAT_HANDLER(name, F64, double, ARGS, fn64, NOISE)
+#define FLOAT_OP(name, NUM, fn32, fn64, NOISE)                                                     \
+    FLOAT_HANDLER(name, F16, float, NUM, fn32, NOISE)                                              \
+    FLOAT_HANDLER(name, BF16, float, NUM, fn32, NOISE)                                             \
+    FLOAT_HANDLER(name, F32, float, NUM, fn32, NOISE)                                              \
+    FLOAT_HANDLER(name, F64, double, NUM, fn64, NOISE)
 
 // NaN if any is NaN, -0 < +0.
 #define DEFINE_MIN_MAX(suffix, T)                                                                  \
@@ -105,32 +130,32 @@ static double rsqrt_f64(double a) {
     return 1.0 / sqrt(a);
 }
 
-FLOAT_OP(addf, ARGS2, add_f32, add_f64, YES)
-FLOAT_OP(subf, ARGS2, sub_f32, sub_f64, YES)
-FLOAT_OP(mulf, ARGS2, mul_f32, mul_f64, YES)
-FLOAT_OP(divf, ARGS2, div_f32, div_f64, YES)
-FLOAT_OP(maximumf, ARGS2, maximum_f32, maximum_f64, NO)
-FLOAT_OP(minimumf, ARGS2, minimum_f32, minimum_f64, NO)
-FLOAT_OP(maxnumf, ARGS2, maxnum_f32, maxnum_f64, NO)
-FLOAT_OP(minnumf, ARGS2, minnum_f32, minnum_f64, NO)
-FLOAT_OP(negf, ARGS1, -, -, NO)
-FLOAT_OP(exp, ARGS1, expf, exp, YES)
-FLOAT_OP(log, ARGS1, logf, log, YES)
-FLOAT_OP(sqrt, ARGS1, sqrtf, sqrt, YES)
-FLOAT_HANDLER(rsqrt, F16, float, ARGS1, rsqrt_f16, YES)
-FLOAT_HANDLER(rsqrt, BF16, float, ARGS1, rsqrt_bf16, YES)
-FLOAT_HANDLER(rsqrt, F32, float, ARGS1, rsqrt_f32, YES)
-FLOAT_HANDLER(rsqrt, F64, double, ARGS1, rsqrt_f64, YES)
-FLOAT_OP(tanh, ARGS1, tanhf, tanh, YES)
-FLOAT_OP(erf, ARGS1, erff, erf, YES)
-FLOAT_OP(sin, ARGS1, sinf, sin, YES)
-FLOAT_OP(cos, ARGS1, cosf, cos, YES)
-FLOAT_OP(absf, ARGS1, fabsf, fabs, NO)
-FLOAT_OP(floor, ARGS1, floorf, floor, NO)
-FLOAT_OP(ceil, ARGS1, ceilf, ceil, NO)
-FLOAT_OP(roundeven, ARGS1, __builtin_rintf, __builtin_rint, NO) // nearest even is the default mode
-FLOAT_HANDLER(fma, F32, float, ARGS3, fmaf, YES)
-FLOAT_HANDLER(fma, F64, double, ARGS3, fma, YES)
+FLOAT_OP(addf, 2, add_f32, add_f64, YES)
+FLOAT_OP(subf, 2, sub_f32, sub_f64, YES)
+FLOAT_OP(mulf, 2, mul_f32, mul_f64, YES)
+FLOAT_OP(divf, 2, div_f32, div_f64, YES)
+FLOAT_OP(maximumf, 2, maximum_f32, maximum_f64, NO)
+FLOAT_OP(minimumf, 2, minimum_f32, minimum_f64, NO)
+FLOAT_OP(maxnumf, 2, maxnum_f32, maxnum_f64, NO)
+FLOAT_OP(minnumf, 2, minnum_f32, minnum_f64, NO)
+FLOAT_OP(negf, 1, -, -, NO)
+FLOAT_OP(exp, 1, expf, exp, YES)
+FLOAT_OP(log, 1, logf, log, YES)
+FLOAT_OP(sqrt, 1, sqrtf, sqrt, YES)
+FLOAT_HANDLER(rsqrt, F16, float, 1, rsqrt_f16, YES)
+FLOAT_HANDLER(rsqrt, BF16, float, 1, rsqrt_bf16, YES)
+FLOAT_HANDLER(rsqrt, F32, float, 1, rsqrt_f32, YES)
+FLOAT_HANDLER(rsqrt, F64, double, 1, rsqrt_f64, YES)
+FLOAT_OP(tanh, 1, tanhf, tanh, YES)
+FLOAT_OP(erf, 1, erff, erf, YES)
+FLOAT_OP(sin, 1, sinf, sin, YES)
+FLOAT_OP(cos, 1, cosf, cos, YES)
+FLOAT_OP(absf, 1, fabsf, fabs, NO)
+FLOAT_OP(floor, 1, floorf, floor, NO)
+FLOAT_OP(ceil, 1, ceilf, ceil, NO)
+FLOAT_OP(roundeven, 1, __builtin_rintf, __builtin_rint, NO) // nearest even is the default mode
+FLOAT_HANDLER(fma, F32, float, 3, fmaf, YES)
+FLOAT_HANDLER(fma, F64, double, 3, fma, YES)
 
 #define ROW(kind, name)                                                                            \
     [kind] = {[IR_TYPE_F16] = run_##name##_F16,                                                    \

@@ -109,6 +109,7 @@ typedef struct InterpFunc {
 typedef struct InterpCall {
     InterpBuffer *allocas;
     struct InterpCall *caller;
+    const IrOp *op; // the call; NULL: of the entry
 } InterpCall;
 
 struct Interp {
@@ -155,8 +156,11 @@ typedef struct InterpConstant {
 
 typedef bool (*InterpDecode)(InterpDecoder *d, const IrOp *op);
 
+// Notes a result that is no number, of operands that are: IrInterpOptions.events.
+void interp_note_event(Interp *in, const IrOp *op, bool is_nan);
+
 // ---- faults. All return false.
-bool interp_fault(Interp *in, const IrOp *op, const char *fmt, ...) PRINTF_LIKE(3, 4);  // I0301
+bool interp_fault(Interp *in, const IrOp *op, const char *fmt, ...) PRINTF_LIKE(3, 4); // I0301
 // The same for what compiled code checks too, in the words of fault.def. numbers: {a}, {b}, ...
 typedef struct InterpNumbers {
     int64_t of[FAULT_NUM_NUMBERS];

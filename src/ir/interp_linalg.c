@@ -191,8 +191,12 @@ static void run_f32_row(LinalgRun *run, int64_t count) {
         float sum;
         memcpy(&sum, pc, sizeof sum);
         float product = x * y;
-        sum = sum + product;
+        float old = sum;
+        sum = old + product;
         memcpy(pc, &sum, sizeof sum);
+        bool is_event = isinf(sum) ? isfinite(x) && isfinite(y) && isfinite(old)
+                                   : isnan(sum) && !isnan(x) && !isnan(y) && !isnan(old);
+        if (is_event && run->in->options->events) interp_note_event(run->in, run->op, isnan(sum));
         pa += run->step[inner][0];
         pb += run->step[inner][1];
         pc += run->step[inner][2];
@@ -315,6 +319,31 @@ static bool run_loops_of(LinalgRun *run) {
     return true;
 }
 
+static bool is_number(InterpMem mem, uint64_t word) {
+    switch (mem) {
+    case INTERP_MEM_F16: return isfinite(f16_to_f32((uint16_t)word));
+    case INTERP_MEM_BF16: return isfinite(bf16_to_f32((uint16_t)word));
+    case INTERP_MEM_F32: return isfinite(f32_from_bits((uint32_t)word));
+    default: return true;
+    }
+}
+
+// What was noted in the op just run is dropped where it left nothing behind in the results.
+static bool settle_events(const LinalgRun *run, bool was_empty, bool is_good) {
+    IrInterpEvents *events = run->in->options->events;
+    const LinalgOp *info = run->info;
+    if (!events || !was_empty || !events->op || !is_good) return is_good;
+    for (uint32_t o = info->num_inputs; o < info->num_operands; o++) {
+        const LinalgOperand *operand = &info->operands[o];
+        const InterpBuffer *buffer = run->views[o]->buffer;
+        for (uint64_t at = 0; at < buffer->len_bytes; at += operand->elem_bytes)
+            if (!is_number(operand->mem, interp_load(operand->mem, buffer->data + at)))
+                return is_good;
+    }
+    events->op = NULL;
+    return is_good;
+}
+
 static bool run_structured(Interp *in, const InterpInst *inst, uint64_t *frame) {
     LinalgRun run = {.in = in, .op = inst->op, .info = inst->info, .frame = frame};
     for (uint32_t o = 0; o < run.info->num_operands; o++) {
@@ -323,9 +352,10 @@ static bool run_structured(Interp *in, const InterpInst *inst, uint64_t *frame) 
     }
     if (!take_outputs(&run)) return false;
     const char *noise = in->options->operand_noise;
+    bool was_empty = in->options->events && !in->options->events->op;
     bool is_moved = noise && (run.info->is_weight_product ||
                               (run.info->is_float_product && str_equal(noise, "bf16")));
-    if (!is_moved) return run_loops_of(&run);
+    if (!is_moved) return settle_events(&run, was_empty, run_loops_of(&run));
     uint64_t words[INTERP_VIEW_WORDS + 2 * INTERP_MAX_RANK] = {0};
     InterpView *moved = interp_view(words, 0);
     bool is_good = move_operand(&run, moved) && run_loops_of(&run);

@@ -1,6 +1,8 @@
 // Integer arithmetic, comparison, selection and casts, lane by lane. Words hold integers
 // sign-extended, which keeps unsigned order too: two words of one width compare as unsigned like
 // their values.
+#include <math.h>
+
 #include "ir/interp_decoders.h"
 
 #define LANES(inst) for (uint32_t l = 0; l < (inst)->lanes; l++)
@@ -262,8 +264,25 @@ static bool run_float_cast(Interp *in, const InterpInst *inst, uint64_t *frame) 
     }
 FLOAT_CAST(f16_to_f32, f32_to_bits(f16_to_f32((uint16_t)a)))
 FLOAT_CAST(bf16_to_f32, f32_to_bits(bf16_to_f32((uint16_t)a)))
-FLOAT_CAST(f32_to_f16, f16_from_f32(f32_from_bits((uint32_t)a)))
-FLOAT_CAST(f32_to_bf16, bf16_from_f32(f32_from_bits((uint32_t)a)))
+
+// Finite numbers that the narrower type has no room for.
+static void note_narrowing(Interp *in, const InterpInst *inst, double from, double to) {
+    if (in->options->events && isinf(to) && isfinite(from)) interp_note_event(in, inst->op, false);
+}
+#define FLOAT_NARROW(name)                                                                         \
+    static bool run_f32_to_##name(Interp *in, const InterpInst *inst, uint64_t *frame) {           \
+        const uint64_t *a = frame + inst->src[0];                                                  \
+        uint64_t *r = frame + inst->dst;                                                           \
+        LANES(inst) {                                                                              \
+            float from = f32_from_bits((uint32_t)a[l]);                                            \
+            r[l] = name##_from_f32(from);                                                          \
+            note_narrowing(in, inst, (double)from, (double)name##_to_f32((uint16_t)r[l]));         \
+        }                                                                                          \
+        return true;                                                                               \
+    }
+FLOAT_NARROW(f16)
+FLOAT_NARROW(bf16)
+
 FLOAT_CAST(si_to_f32, f32_to_bits((float)(int64_t)a))
 
 // To f16 and bf16 through f32, as every operation on them.

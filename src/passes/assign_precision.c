@@ -5,6 +5,8 @@
 //         products of codes are summed in i32, exactly, and scaled once per block
 //   bf16: x is rounded to bf16
 //   f32:  nothing changes
+// and every op of a class the recipe says so of its storage, compute and accumulate type:
+// narrow_ops.c.
 //
 //   %y = generic ins(%x, %c, %s) {ingot.contract = "weights"}
 //   -> %xq, %xs = quantise(%x)
@@ -21,6 +23,7 @@
 #include "passes/contraction.h"
 #include "passes/dce.h"
 #include "passes/mutate.h"
+#include "passes/narrow_ops.h"
 #include "passes/pass.h"
 
 typedef struct Quantised {
@@ -252,6 +255,7 @@ Status pass_assign_precision(IrModule *m, DiagSink *sink) {
         IrBlock *body = func->kind == IR_FUNC_FUNC ? ir_func_body(func) : NULL;
         if (!body) continue;
         all->count = 0;
+        narrow_ops(m, func, config.op_precisions);
         FOR_EACH_OP_SAFE(op, body) {
             bool is_weights = contraction_is(op, "weights");
             if (is_int8 && is_weights) to_int8(m, op, all);

@@ -47,6 +47,9 @@ static void split_accumulation(IrModule *m, IrOp *op) {
     for (uint32_t i = 0; i < type->rank; i++) iterators[i] = 'p';
     IrOp *add = build_generic(&after, 2, ins, 1, &empty, maps, iterators, &body);
     IrValue *sum = build_binary(&body, IR_ARITH_ADDF, body.block->args[0], body.block->args[1]);
+    const IrAttr *class = ir_op_attr(op, "ingot.op_class"); // of the sum, not of the product
+    if (class) ir_op_set_attr(m, add, "ingot.op_class", class);
+    if (class) ir_op_set_attr(m, op, "ingot.op_class", NULL);
     if (MUTATED(LOST_RESIDUAL)) sum = body.block->args[1];
     build_yield(&body, IR_LINALG_YIELD, 1, &sum);
     FOR_EACH_USE_SAFE(use, result)
@@ -104,6 +107,10 @@ static void expand_softmax(IrModule *m, IrOp *op) {
     IrOp *div = stage(&b, 2, div_ins, build_empty(&b, type), rank, dim, 2, false, &body);
     r = build_binary(&body, IR_ARITH_DIVF, body.block->args[0], body.block->args[1]);
     build_yield(&body, IR_LINALG_YIELD, 1, &r);
+    IrOp *stages[] = {max, exp, sum, div};
+    const IrAttr *class = ir_op_attr(op, "ingot.op_class");
+    for (size_t i = 0; class && i < ARRAY_LEN(stages); i++)
+        ir_op_set_attr(m, stages[i], "ingot.op_class", class);
     ir_value_replace_all(ir_op_result(op, 0), ir_op_result(div, 0));
     ir_op_erase(m, op);
 }

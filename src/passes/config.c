@@ -54,6 +54,23 @@ static bool read_sizes(const IrAttr *config, const char *key, int64_t lo, int64_
     return true;
 }
 
+// op_precision = {softmax = "fp16", ...}: classes that are not there are fp32.
+static bool read_op_precisions(const IrAttr *config, OpPrecision out[NUM_OP_CLASSES]) {
+    const IrAttr *dict = ir_attr_dict_find(config, "op_precision");
+    if (!dict) return true;
+    if (dict->kind != IR_ATTR_DICT) return false;
+    for (size_t i = 0; i < dict->num_entries; i++) {
+        const IrAttr *name = dict->entries[i].attr;
+        OpClass class;
+        OpPrecision precision;
+        if (name->kind != IR_ATTR_STRING || !op_class_find(dict->entries[i].name, &class) ||
+            !op_precision_find(name->str, &precision))
+            return false;
+        out[class] = precision;
+    }
+    return true;
+}
+
 // Settings of a language model.
 static Status read_model(const IrModule *m, const IrAttr *config, DiagSink *sink, PassConfig *c) {
     static const char *const activations[] = {"int8", "bf16", "f32", NULL};
@@ -62,6 +79,8 @@ static Status read_model(const IrModule *m, const IrAttr *config, DiagSink *sink
         return bad_entry(m, sink, "activations", "activations = \"int8\" | \"bf16\" | \"f32\"");
     if (!read_string(config, "kv", kv, &c->kv))
         return bad_entry(m, sink, "kv", "kv = \"f16\" | \"f32\"");
+    if (!read_op_precisions(config, c->op_precisions))
+        return bad_entry(m, sink, "op_precision", "op_precision = {softmax = \"fp32\"}");
     if (!read_int(config, "page_len", 16, 4096, &c->page_len_tokens) || c->page_len_tokens % 16)
         return bad_entry(m, sink, "page_len", "page_len = N : i64, a multiple of 16 up to 4096");
     if (!read_int(config, "max_pages", 1, 1 << 20, &c->max_pages))

@@ -254,7 +254,8 @@ static bool is_whole_softmax(IrModule *m, const IrOp *op) {
 bool fusion_keeps_scores(const IrModule *m, const IrOp *func) {
     FusionRule rule = fusion_rule(m, FUSION_ATTN_SOFTMAX);
     return ir_op_attr(func, "ingot.composite") && !module_is_text(m) &&
-           (rule.flash == FUSION_FLASH_NO || rule.mode == FUSION_FORBID);
+           (rule.flash == FUSION_FLASH_NO || rule.mode == FUSION_FORBID ||
+            ir_op_attr(func, "ingot.op_class"));
 }
 
 const IrOp *fusion_scores_of(const IrOp *softmax) {

@@ -174,6 +174,10 @@ static Status low_cast_to(Lowering *lo, IrOp *op, IrOpKind kind) {
 }
 
 static Status low_extf(Lowering *lo, IrOp *op) {
+    const IrOp *maker = ir_op_operand(op, 0)->def_op;
+    if (MUTATED(DROPPED_TYPE) && maker && maker->kind == IR_ARITH_TRUNCF &&
+        ir_op_operand(maker, 0)->type == op->results[0].type)
+        return low_set_result(lo, op, low_value(lo, ir_op_operand(maker, 0)));
     const IrType *from = ir_type_elem(ir_op_operand(op, 0)->type);
     const IrType *to = low_type(lo, ir_op_result(op, 0)->type);
     IrValue *wide = low_to_f32(lo, from, low_value(lo, ir_op_operand(op, 0)));

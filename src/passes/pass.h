@@ -6,6 +6,7 @@
 #define INGOT_PASSES_PASS_H
 
 #include "abi/cpu.h"
+#include "abi/op_precision.h"
 #include "base/diag.h"
 #include "ir/ir.h"
 #include "target/target.h"
@@ -93,6 +94,7 @@ PassId pass_next(const IrModule *m);
 typedef struct PassConfig {
     const char *activations; // "int8", "bf16", "f32"
     const char *kv;          // "f16", "f32"
+    OpPrecision op_precisions[NUM_OP_CLASSES];
     uint32_t threads;
     int64_t max_scratch_bytes; // of a kernel's intermediates, per worker; 0: no bound was asked for
     int64_t page_len_tokens, max_pages; // of a sequence; 0 without a language model

@@ -54,6 +54,8 @@ static bool is_func_arg(const IrValue *value, const IrOp *func) {
 }
 
 static void replace_op(IrModule *m, IrOp *op, IrValue *by) {
+    const IrAttr *class = ir_op_attr(op, "ingot.op_class");
+    if (class) ir_op_set_attr(m, by->def_op, "ingot.op_class", class);
     ir_value_replace_all(ir_op_result(op, 0), by);
     ir_op_erase(m, op);
 }

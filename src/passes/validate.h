@@ -34,6 +34,7 @@ typedef struct ValidateOptions {
 typedef enum ValidateSkip {
     VALIDATE_SKIP_OPS,    // more operations than the bound
     VALIDATE_SKIP_BYTES,  // larger inputs than the bound
+    VALIDATE_SKIP_RANGE,  // too large for a type the recipe asks for
     VALIDATE_SKIP_NEW,    // made by the pass: its callers are compared
     VALIDATE_SKIP_INPUTS, // no valid inputs were found, or arguments that have no counterpart
     VALIDATE_SKIP_NATIVE, // machine code for another processor

@@ -398,6 +398,17 @@ static void add_tokens(Validator *v, int64_t n) {
     v->num_tokens++;
 }
 
+// Half a unit in the last place near 1 of the coarsest type an op class has.
+static double coarsest_rounding(const PassConfig *config) {
+    double coarsest = 0;
+    for (int i = 0; i < NUM_OP_CLASSES; i++) {
+        const OpPrecisionInfo *info = op_precision_info(config->op_precisions[i]);
+        if (info->storage == DTYPE_F16) coarsest = MAX(coarsest, 0x1p-11);
+        if (info->storage == DTYPE_BF16) coarsest = MAX(coarsest, 0x1p-9);
+    }
+    return coarsest;
+}
+
 // The shape matrix: least, last of each bucket, first of the next, off any step, most.
 static void choose_tokens(Validator *v, const IrModule *m) {
     PassConfig config;
@@ -409,6 +420,7 @@ static void choose_tokens(Validator *v, const IrModule *m) {
         memcpy(v->batches, config.batches, sizeof v->batches);
         v->num_batches = config.num_batches;
         v->activations = arena_strdup(&v->arena, config.activations);
+        v->op_rounding = coarsest_rounding(&config);
     } else {
         v->buckets[0] = 1;
         v->buckets[1] = 8;

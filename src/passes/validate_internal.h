@@ -88,6 +88,7 @@ typedef struct RunResults {
     const char *fault; // text of RUN_FAULT
     CallValue *values; // canonical: valid rows only, caches in their first layout
     uint32_t num_values;
+    bool has_overflow; // a number became none, which is not asked in runs with noise
 } RunResults;
 
 // The values of the named sizes in a run.
@@ -123,6 +124,7 @@ struct Validator {
     int64_t batches[32]; // numbers of sequences of the entries of batches
     uint32_t num_batches;
     const char *activations; // of the recipe
+    double op_rounding;      // the coarsest an op class is computed with; 0: none is but in f32
     SizeCase sizes;          // of the run at hand
     char *row_names[256];    // functions with sizes that count tokens, and which of each result
     uint32_t row_dims[256][8];

@@ -67,17 +67,21 @@ static bool call_range(Run *run, int64_t begin, int64_t end, const Noise *noise)
         if (call->args[i].role == ARG_TILE_BEGIN) run->args[i].bits = (uint64_t)begin;
         if (call->args[i].role == ARG_TILE_END) run->args[i].bits = (uint64_t)end;
     }
+    IrInterpEvents events = {0};
     IrInterpOptions options = {.max_ops = run->v->options.max_ops};
     if (noise) {
         options.noise = noise->roundings;
         options.operand_noise = noise->operands;
         options.rounds_operands = noise->rounds_operands;
         options.noise_seed = noise->seed;
+    } else if (run->v->op_rounding > 0) {
+        options.events = &events;
     }
     DiagSink sink;
     diag_sink_init(&sink);
     Status status = ir_interp_call(run->s->m, call->name, call->num_args, run->args,
                                    run->num_returned, run->results, &options, &sink);
+    run->out->has_overflow |= events.op != NULL;
     if (status != STATUS_OK) {
         bool is_long = sink.num_diags && sink.diags[0].code == DIAG_I0303;
         fail(run, is_long ? RUN_TOO_MANY_OPS : RUN_FAULT,

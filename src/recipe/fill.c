@@ -87,9 +87,7 @@ static Status put_placeholder(const FillEnv *env, const DocNode *node, const cha
         TRY(want_tensor(env, node, text + 4, &tensor));
         strbuf_puts(out, "loc(");
         ir_print_string(tensor->name, strlen(tensor->name), out);
-        strbuf_putc(out, '(');
-        ir_print_string(model->file_name, strlen(model->file_name), out);
-        strbuf_puts(out, ":0:0))");
+        strbuf_puts(out, "(\"" MODEL_NEUTRAL_NAME "\":0:0))");
     } else {
         int64_t value = 0;
         TRY(expr_eval_int(&env->scope, text, 0, INT64_MAX / 1024, node->span, model->sink, &value));

@@ -53,11 +53,24 @@ static void put_sizes(StrBuf *out, const char *key, uint32_t num, const int64_t 
     strbuf_puts(out, "]");
 }
 
+// Only what is not fp32.
+static void put_op_precisions(const Recipe *recipe, StrBuf *out) {
+    const char *before = ", op_precision = {";
+    for (int i = 0; i < NUM_OP_CLASSES; i++) {
+        if (recipe->op_precisions[i] == PRECISION_FP32) continue;
+        strbuf_printf(out, "%s%s = \"%s\"", before, op_class_info((OpClass)i)->name,
+                      op_precision_info(recipe->op_precisions[i])->name);
+        before = ", ";
+    }
+    if (*before == ',' && before[2] == 0) strbuf_putc(out, '}');
+}
+
 void import_put_config(const Recipe *recipe, StrBuf *out) {
     strbuf_puts(out, "ingot.config = {activations = ");
     ir_print_string(recipe->activations, strlen(recipe->activations), out);
     put_sizes(out, ", batches = ", recipe->num_batches, recipe->batches);
     put_sizes(out, ", buckets = ", recipe->num_buckets, recipe->buckets);
+    put_op_precisions(recipe, out);
     strbuf_printf(out,
                   ", kv = \"%s\", max_pages = %" PRId64 " : i64, num_pages = %" PRId64
                   " : i64, pack_gate_up = %s, pack_qkv = %s, "
@@ -412,8 +425,7 @@ static Status put_layer_call(Importer *im, const ForwardTypes *types, int64_t la
     TRY(put_part_weights(im, "layer", layer, true));
     strbuf_printf(text, ") -> (%s, %s, %s) loc(\"blk.%" PRId64 "\"(", types->x, im->kv_type,
                   im->kv_type, layer);
-    ir_print_string(im->model.file_name, strlen(im->model.file_name), text);
-    strbuf_puts(text, ":0:0))\n");
+    strbuf_puts(text, "\"" MODEL_NEUTRAL_NAME "\":0:0))\n");
     return STATUS_OK;
 }
 
@@ -486,9 +498,8 @@ static Status write_module(Importer *im) {
 static Status parse_module(Importer *im, IrModule **out_module) {
     DiagSink *sink = im->model.sink;
     const char *text = arena_strndup(&sink->arena, im->text.data, im->text.len);
-    const char *name = arena_printf(&sink->arena, "%s.mlir", im->model.file_name);
     IrModule *module = NULL;
-    TRY(ir_parse(text, im->text.len, name, sink, &module));
+    TRY(ir_parse(text, im->text.len, MODEL_NEUTRAL_NAME ".mlir", sink, &module));
     Status status = ir_verify(module, &(IrVerifyOptions){.level = 1}, sink);
     if (status == STATUS_OK)
         *out_module = module;

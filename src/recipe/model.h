@@ -25,7 +25,7 @@ typedef struct Model {
     Arena *arena;          // the sink's: what diagnostics quote lives as long as they do
     const char *arch_name; // general.architecture
     const DocNode *arch;
-    const char *file_name; // of the model, without folder
+    const char *file_name; // of the model, without folder; for messages
     ExprScope scope;       // the recipe's and the model's numbers
     ModelTensor *tensors;  // those outside the layers
     size_t num_tensors;

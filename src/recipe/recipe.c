@@ -25,6 +25,15 @@ static const char weight_formats[] = "as_stored"
 #undef QUANT
     ;
 
+static const char op_precisions[] =
+#define PRECISION(id, name, storage, compute, accumulate, meaning) name " "
+#include "abi/precision.def"
+#undef PRECISION
+    ;
+
+// Sums of products with weights are fp32 whatever is asked for.
+static const char product_precisions[] = "fp32 fp16_storage bf16_storage";
+
 static const RecipeKeyInfo keys[NUM_RECIPE_KEYS] = {
 #define KEY(scope_, path_, type_, owner, field, min_, max_, choices_, default_, doc_, effect_)     \
     {.path = (path_),                                                                              \
@@ -628,6 +637,18 @@ void recipe_name_places(const char *path, DiagSink *sink) {
     }
 }
 
+void recipe_name_model_places(const char *path, DiagSink *sink) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sink->num_diags; i++) {
+        DiagSpan *span = &sink->diags[i].span;
+        if (span->file && str_equal(span->file, MODEL_NEUTRAL_NAME))
+            span->file = arena_strdup(&sink->arena, name);
+        else if (span->file && str_equal(span->file, MODEL_NEUTRAL_NAME ".mlir"))
+            span->file = arena_printf(&sink->arena, "%s.mlir", name);
+    }
+}
+
 bool recipe_is_subgraph(const Recipe *recipe) {
     return recipe->subgraph_text || recipe->subgraph_path;
 }
@@ -667,6 +688,7 @@ static Status read_document(Reader *r, const DocNode *root) {
                               "a KV cache that is not paged is not supported"));
     derive_dims(r);
     derive_format(r->recipe);
+    recipe_derive_precisions(r->recipe, r->sink);
     derive_packing(r);
     derive_buckets(r);
     derive_pages(r);

@@ -4,6 +4,7 @@
 #define INGOT_RECIPE_RECIPE_H
 
 #include "abi/cpu.h"
+#include "abi/op_precision.h"
 #include "abi/quant.h"
 #include "base/diag.h"
 #include "target/target.h"
@@ -111,8 +112,10 @@ typedef struct Recipe {
     const char *known_model; // of that name; NULL: the name is not known
     // "as_stored" or a format in capitals; "int8" "bf16" "f32"; "f16" "f32"
     const char *weights, *activations, *kv;
-    int64_t max_memory_bytes;  // 0: not given
-    QuantFormat weight_format; // NUM_QUANT_FORMATS: as stored
+    const char *op_default, *op_words[NUM_OP_CLASSES]; // names of precisions; NULL: not given
+    OpPrecision op_precisions[NUM_OP_CLASSES];         // what follows
+    int64_t max_memory_bytes;                          // 0: not given
+    QuantFormat weight_format;                         // NUM_QUANT_FORMATS: as stored
     RecipeRange batch_size, seq_len;
     int64_t kv_len_tokens;              // as asked; the context is page_len_tokens * max_pages
     int64_t page_len_tokens, max_pages; // of a sequence
@@ -148,11 +151,17 @@ const char *recipe_target_name(const RecipeTarget *target);
 // Finds the target's machine and checks the numbers it gives: H0004 to H0009.
 Status recipe_check_target(const Recipe *recipe, const DiagSpan *spans, RecipeTarget *target,
                            DiagSink *sink) MUST_USE;
+// The precision of every op class, from its own key or from precision.default; R0011 where a fusion
+// rule contradicts one, and a warning where fp16 reaches the softmax unsaid (R0020).
+void recipe_derive_precisions(Recipe *recipe, DiagSink *sink);
 // What an artifact and the IR call the recipe: equal recipes give equal bytes, whatever their files
 // are called.
 #define RECIPE_NEUTRAL_NAME "recipe"
 // Messages about places in it name the file again.
 void recipe_name_places(const char *path, DiagSink *sink);
+// The same of the model file.
+#define MODEL_NEUTRAL_NAME "model"
+void recipe_name_model_places(const char *path, DiagSink *sink);
 // Does it describe a subgraph instead of a language model?
 bool recipe_is_subgraph(const Recipe *recipe);
 void recipe_destroy(Recipe *recipe);

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Every key of the recipe does what its line in the table says: one row per key flips it and looks where the
 effect is named. Every key misspelt by one letter is recognised."""
+import collections
 import copy
 import json
 import os
 import re
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from support import ROOT, expect, main, run, run_well, scratch
@@ -51,7 +53,7 @@ def ruled(**rule):
 
 
 # key: (where, base, the value there if not the base's own, the other value, what must differ or be said).
-#   ir: the module as imported; plan: that part of the dry run's report; diagnostic: codes and exit code of a dry
+#   ir: the module as imported; typed: more conversions to that type reach the kernels; plan: that part of the dry run's report; diagnostic: codes and exit code of a dry
 #   run with the other value, the base being accepted.
 ROWS = {
     "version": ("diagnostic", MODEL, 1, 2, ("R0005", 3)),
@@ -75,6 +77,15 @@ ROWS = {
     "precision.weights": ("plan", MODEL, "Q8_0", "Q4_0", "memory"),
     "precision.activations": ("plan", MODEL, "int8", "f32", "kernels"),
     "precision.kv_cache": ("plan", MODEL, "f16", "f32", "memory"),
+    "precision.default": ("diagnostic", MODEL, "fp32", "fp16", ("R0020", 0)),
+    "precision.embedding_precision": ("typed", MODEL, "fp32", "fp16", "f16"),
+    "precision.layernorm_precision": ("typed", MODEL, "fp32", "bf16", "bf16"),
+    "precision.rope_precision": ("typed", MODEL, "fp32", "fp16_storage", "f16"),
+    "precision.softmax_precision": ("typed", MODEL, "fp32", "fp16_sum32", "f16"),
+    "precision.activation_precision": ("typed", MODEL, "fp32", "bf16_sum32", "bf16"),
+    "precision.residual_precision": ("typed", MODEL, "fp32", "bf16_storage", "bf16"),
+    "precision.matmul_precision": ("typed", MODEL, "fp32", "fp16_storage", "f16"),
+    "precision.logits_precision": ("typed", MODEL, "fp32", "bf16_storage", "bf16"),
     "input_constraints.batch_size.min": ("plan", BATCH, 1, 5, "entries"),
     "input_constraints.batch_size.max": ("plan", MODEL, 1, 4, "capacity"),
     "input_constraints.batch_size.step": ("plan", BATCH, 4, 8, "entries"),
@@ -162,6 +173,14 @@ def report_of(path):
     return report
 
 
+def casts_of(path):
+    """Conversions to 16-bit types in the module that kernels are cut from."""
+    with tempfile.TemporaryDirectory(dir=KEPT.name) as folder:
+        run_well("compile", path, "--dry-run", "--dump-ir-after=check-faults", "--dump-dir", folder)
+        with open(os.path.join(folder, os.listdir(folder)[0]), encoding="utf-8") as dump:
+            return collections.Counter(re.findall(r"arith\.truncf .* : f32 to (\w+)", dump.read()))
+
+
 def codes_of(path):
     done = run("compile", path, "--dry-run")
     return set(re.findall(r"(?:error|warning)\[(\w+)\]", done.stderr.decode())), done.returncode
@@ -185,6 +204,8 @@ def flip(key, where, base, value, other, what):
         expect(seen(ir_of, first) != seen(ir_of, second), f"{key}: the IR is the same")
     elif where == "plan":
         expect(seen(report_of, first)[what] != seen(report_of, second)[what], f"{key}: {what} is the same")
+    elif where == "typed":
+        expect(seen(casts_of, first)[what] < seen(casts_of, second)[what], f"{key}: no conversion to {what} is made")
     else:
         look = codes_of if where == "diagnostic" else off_step
         (said, status), (now, now_status) = seen(look, first), seen(look, second)

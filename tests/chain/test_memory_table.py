@@ -115,7 +115,7 @@ def check_reasons_are_lines_of_the_recipe():
                 leaf = found[2].split(".")[-1]
                 expect(leaf in lines[int(found[1]) - 1], (reason, lines[int(found[1]) - 1]))
             else:
-                expect(reason == "tiny.gguf" or re.fullmatch(r"default \S+: \S+", reason), reason)
+                expect(reason == "model file" or re.fullmatch(r"default \S+: \S+", reason), reason)
 
 
 def check_each_key_is_named_where_it_counts():

@@ -57,6 +57,36 @@ def check_names_and_folders_of_recipes():
             expect(changed != first, "the recipe's lines are in the artifact")
 
 
+def check_the_name_of_the_model_file():
+    """Weights are known by their hash: where they lay and what the file was called is not in the artifact."""
+    with scratch() as folder:
+        made = []
+        for name in ("m.gguf", "deeper/quite-another-name.gguf"):
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            make_model(path)
+            made.append(compiled(os.path.join(folder, "r"), "r.yaml", TINY_RECIPE, "--model", path))
+            expect(os.path.basename(path).encode() not in made[-1], "an artifact knows the name of its model's file")
+        expect(made[0] == made[1], "the artifacts differ")
+
+
+def check_threads_and_locale():
+    """Neither how many threads compile (as many as the machine lends) nor a locale's words and numbers change a byte."""
+    with scratch() as folder:
+        make_model(os.path.join(folder, "m.gguf"))
+        recipe, made = os.path.join(folder, "r.yaml"), []
+        with open(recipe, "w", encoding="utf-8") as out:
+            out.write(TINY_RECIPE)
+        lent = os.sched_getaffinity(0)
+        for cpus, locale in (({min(lent)}, "C"), (lent, "de_DE.UTF-8")):
+            artifact = os.path.join(folder, f"{len(made)}.ingot")
+            run_well("compile", recipe, "--model", os.path.join(folder, "m.gguf"), "-o", artifact, env={"LC_ALL": locale},
+                     preexec_fn=lambda cpus=cpus: os.sched_setaffinity(0, cpus))
+            with open(artifact, "rb") as out:
+                made.append(out.read())
+        expect(made[0] == made[1], "the artifacts differ")
+
+
 def check_a_pipe_is_read_once():
     """The manifest's hash is that of the text that was compiled, also where it cannot be read again."""
     with scratch() as folder:

@@ -88,12 +88,13 @@ void tiny_chain_open(TinyChain *c) {
     uint32_t bucket = c->bucket ? c->bucket : 16, context = c->context ? c->context : 64;
     strbuf_printf(
         &c->recipe_text,
-        "version: 1\nmodel_name: tiny\nprecision: {activations: %s, kv_cache: %s}\n"
+        "version: 1\nmodel_name: tiny\nprecision: {activations: %s, kv_cache: %s%s}\n"
         "input_constraints: {seq_len: {min: 1, max: %u, step: %u}, kv_cache_seq_len: {max: %u}}\n"
         "targets:\n  - {arch: x86_64, cpu: all, threads: 3}\n"
         "memory_optimization: {kv_cache_page_size: %u}\n%s",
-        c->activations ? c->activations : "f32", c->kv ? c->kv : "f32", bucket, bucket, context,
-        (unsigned)TINY_PAGE_LEN, c->more ? c->more : "");
+        c->activations ? c->activations : "f32", c->kv ? c->kv : "f32",
+        c->precision ? c->precision : "", bucket, bucket, context, (unsigned)TINY_PAGE_LEN,
+        c->more ? c->more : "");
     tiny_chain_expect_ok(c, recipe_parse(c->recipe_text.data, c->recipe_text.len, "tiny.yaml",
                                          &c->sink, &c->recipe));
     tiny_chain_expect_ok(c, import_model(c->recipe, c->gguf, &c->sink, &c->imported));

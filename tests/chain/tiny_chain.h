@@ -12,6 +12,7 @@ typedef struct TinyChain {
     bool is_halves;          // rope pairing
     const char *activations; // "f32"
     const char *kv;          // "f32"
+    const char *precision;   // further keys of precision, ", default: bf16"
     uint32_t bucket;         // 16: entries for 1 and this many tokens
     uint32_t context;        // 64, in pages of 16
     const char *more;        // further lines of the recipe

@@ -153,6 +153,9 @@ static void test_pipeline_is_clean(void **state) {
     expect_clean(make_chain(QUANT_F32, "f32", "f32"), 1);
     expect_clean(make_chain(QUANT_Q4_1, "int8", "f16"), 2);
     expect_clean(make_chain(QUANT_Q8_0, "bf16", "f16"), 3);
+    TinyChain narrow = make_chain(QUANT_Q4_1, "int8", "f16");
+    narrow.precision = ", default: bf16, residual_precision: fp16_sum32";
+    expect_clean(narrow, 4);
 }
 
 // Every version of an entry is compared with what it was made from, at sizes around its bucket, and
@@ -181,6 +184,7 @@ static bool is_caught_at(const Outcome *out, PassId id, bool *out_by_verifier) {
 static void test_mutations(void **state) {
     (void)state;
     TinyChain chain = make_chain(QUANT_Q4_1, "int8", "f16");
+    chain.precision = ", activation_precision: bf16"; // for DROPPED_TYPE
     tiny_chain_open(&chain);
     const char *one = getenv("INGOT_TEST_MUTATION");
     uint32_t num_missed = 0;
