@@ -42,6 +42,23 @@ def check_families():
         same_as_alone("int8", "f16", threads=("2",), family=family, weights="Q8_0", **SHAPES.get(family, {}))
 
 
+def check_chunks_of_a_prompt():
+    """Into which chunks a prompt is cut, and in which bucket each is computed, does not change a bit: the divergence
+    from a reference, a sum over all logits of the last token, is the same number to its last digit."""
+    ids = [3 + 37 * i % 240 for i in range(45)]
+    for activations, kv, weights in (("f32", "f32", "F32"), ("int8", "f16", "Q4_1"), ("bf16", "f16", "BF16")):
+        found = set()
+        for bucket in (1, 3, 8, 17, 45):
+            with scratch() as folder:
+                reference, artifact = compile_model(folder, activations, kv, bucket=bucket, weights=weights)
+                prompts = os.path.join(folder, "prompts.json")
+                with open(prompts, "w", encoding="utf-8") as out:
+                    json.dump([reference.entry("a", ids, num_greedy=4)], out)
+                document = json.loads(run_well("eval", artifact, "--prompts", prompts, "--reference", prompts, "--json"))
+                found.add((document["kl_worst"], document["steps_that_differ"]))
+        expect(len(found) == 1, f"{weights}, {activations}: {found}")
+
+
 def check_cpu_levels():
     with scratch() as folder:
         _, artifact = compile_model(folder, "int8", "f16", batch=FIVE, weights="Q4_1")
