@@ -53,8 +53,8 @@ def ruled(**rule):
 
 
 # key: (where, base, the value there if not the base's own, the other value, what must differ or be said).
-#   ir: the module as imported; typed: more conversions to that type reach the kernels; plan: that part of the dry run's report; diagnostic: codes and exit code of a dry
-#   run with the other value, the base being accepted.
+#   ir: the module as imported; typed: more conversions to that type reach the kernels; plan: that part of the
+#   dry run's report; diagnostic: codes and exit code of a dry run with the other value, the base being accepted.
 ROWS = {
     "version": ("diagnostic", MODEL, 1, 2, ("R0005", 3)),
     "model_name": ("plan", MODEL, "m", "other", "model_name"),
