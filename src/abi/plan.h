@@ -33,6 +33,9 @@ typedef enum SectionKind {
     SECTION_CODE,         // machine code of one CPU level (tag = CpuLevel)
     SECTION_WEIGHTS,      // packed weights and constants; its checksum is verified on request only
     SECTION_SIZES,        // PlanSize[]: the sizes of entries that vary; absent if there are none
+    SECTION_RELATIONS,    // PlanRelation[]: what sizes of a call must keep to; absent if there are
+                          // none
+    NUM_SECTION_KINDS,
 } SectionKind;
 
 typedef struct ArtifactHeader {
@@ -164,6 +167,13 @@ typedef struct PlanSize {
     uint32_t rejects_off_step;
     int64_t min, max, step;
 } PlanSize;
+
+// ---- SECTION_RELATIONS
+
+// At most RELATION_MAX of them, of a language model: every call keeps to each.
+typedef struct PlanRelation {
+    uint32_t text, at; // string offsets: in the form of abi/relation.h; file and line that state it
+} PlanRelation;
 
 // ---- of the plan
 

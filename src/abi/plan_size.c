@@ -70,7 +70,7 @@ int64_t plan_size_least(const PlanSize *size, int64_t bucket) {
 
 static bool stays_mapped(uint32_t kind) {
     return kind == SECTION_STRINGS || kind == SECTION_TOKENIZER || kind == SECTION_TEMPLATE ||
-           kind == SECTION_PLAN || kind == SECTION_SIZES;
+           kind == SECTION_PLAN || kind == SECTION_SIZES || kind == SECTION_RELATIONS;
 }
 
 PlanMemory plan_memory(const PlanHeader *plan, const SectionEntry *sections,

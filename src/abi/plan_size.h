@@ -52,7 +52,8 @@ int64_t plan_size_least(const PlanSize *size, int64_t bucket);
 typedef struct PlanMemory {
     uint64_t weights_bytes, kv_bytes, arena_bytes, scratch_bytes, io_bytes;
     uint64_t code_bytes;   // code section of one level, the largest
-    uint64_t tables_bytes; // sections that stay mapped: strings, tokenizer, template, plan, sizes
+    uint64_t tables_bytes; // sections that stay mapped: strings, tokenizer, template, plan, sizes,
+                           // relations
     uint64_t runtime_bytes;
     uint64_t total_bytes;
 } PlanMemory;

@@ -186,6 +186,9 @@ static const char *example(const Init *in, RecipeKey key) {
     switch (key) {
     case RECIPE_RULE_PATTERN: return "attn_softmax"; // which every other key of a rule fits
     case RECIPE_DIMS_ARCH: return quoted(in, string_of(in, "general.architecture", "..."));
+    case RECIPE_RELATIONS:
+        return arena_printf(in->arena, "[\"batch_size * kv_cache_seq_len <= %s\"]",
+                            in->values[RECIPE_KV_MAX]);
     case RECIPE_DIMS_ROPE_BASE: return "10000";
     case RECIPE_DIMS_NORM_EPS: return "1e-5";
     default: break;

@@ -138,7 +138,8 @@ static const char *section_name(const SectionEntry *section, char out[48]) {
         [SECTION_MANIFEST] = "manifest",   [SECTION_STRINGS] = "strings",
         [SECTION_TOKENIZER] = "tokenizer", [SECTION_TEMPLATE] = "chat template",
         [SECTION_PLAN] = "plan",           [SECTION_CODE] = "code",
-        [SECTION_WEIGHTS] = "weights",     [SECTION_SIZES] = "sizes"};
+        [SECTION_WEIGHTS] = "weights",     [SECTION_SIZES] = "sizes",
+        [SECTION_RELATIONS] = "relations"};
     bool is_known = section->kind < ARRAY_LEN(names) && names[section->kind];
     const char *name = is_known ? names[section->kind] : "section";
     bool is_code = section->kind == SECTION_CODE && section->tag < NUM_CPU_LEVELS;

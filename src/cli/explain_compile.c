@@ -54,8 +54,9 @@ Status explain_module(Cli *cli, const char *path) {
 }
 
 bool explain_key(const Cli *cli, const char *key) {
-    static const char *const types[] = {"a whole number", "a number", "true or false", "text",
-                                        "a word",         "a size",   "CPU levels"};
+    static const char *const types[] = {
+        "a whole number", "a number", "true or false", "text",
+        "a word",         "a size",   "CPU levels",    "a list of relations"};
     for (int i = 0; i < NUM_RECIPE_KEYS; i++) {
         const RecipeKeyInfo *info = recipe_key_info((RecipeKey)i);
         if (!str_equal(info->path, key)) continue;

@@ -55,6 +55,17 @@ static void put_size(JsonWriter *json) {
     json_end_array(json);
 }
 
+static void put_relations(JsonWriter *json) {
+    json_put_string(json, "type", "array");
+    json_put_uint(json, "maxItems", RELATION_MAX);
+    json_begin_object(json, "items");
+    json_put_string(json, "type", "string");
+    json_put_uint(json, "maxLength", RELATION_MAX_CHARS);
+    json_put_string(json, "pattern",
+                    "^ *[A-Za-z0-9_.]+( *[*] *[A-Za-z0-9_.]+)* *<= *[0-9]{1,15} *$");
+    json_end_object(json);
+}
+
 static void put_default(JsonWriter *json, const RecipeKeyInfo *info) {
     const char *text = info->default_text;
     if (!text || !*text) return;
@@ -88,6 +99,7 @@ static void put_type(JsonWriter *json, const RecipeKeyInfo *info) {
     case RECIPE_TYPE_WORD: put_choices(json, info->choices); break;
     case RECIPE_TYPE_SIZE: put_size(json); break;
     case RECIPE_TYPE_LEVELS: put_levels(json); break;
+    case RECIPE_TYPE_RELATIONS: put_relations(json); break;
     }
 }
 

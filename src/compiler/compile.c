@@ -484,6 +484,9 @@ static uint32_t list_sections(Compilation *c, Section *sections, uint32_t *out_p
     if (c->plan.num_sizes)
         n = add_section(sections, n, SECTION_SIZES, 0, c->plan.sizes,
                         c->plan.num_sizes * sizeof *c->plan.sizes);
+    if (c->plan.num_relations)
+        n = add_section(sections, n, SECTION_RELATIONS, 0, c->plan.relations,
+                        c->plan.num_relations * sizeof *c->plan.relations);
     *out_first_code = n;
     for (uint32_t i = 0; i < c->num_levels; i++)
         n = add_section(sections, n, SECTION_CODE, c->levels[i], c->code[i].bytes,
@@ -558,6 +561,7 @@ static Status finish_plan(Compilation *c, Section *sections, uint32_t *out_num,
                           uint32_t *out_plan) {
     PlanTables *t = &c->plan.tables;
     TRY(match_code(c));
+    if (c->recipe && !is_text(c)) plan_build_relations(&c->plan, c->recipe);
     PlanLevel *levels = ARENA_ARRAY(&c->plan.arena, PlanLevel, c->num_planned);
     PlanMemoryPart *parts = ARENA_ARRAY(&c->plan.arena, PlanMemoryPart, PLAN_NUM_PARTS + 1);
     for (uint32_t i = 0; i < c->num_planned; i++) {

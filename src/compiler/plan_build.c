@@ -619,6 +619,19 @@ Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *conf
     return STATUS_OK;
 }
 
+void plan_build_relations(PlanBuild *build, const Recipe *recipe) {
+    uint32_t num = recipe->relations.num;
+    build->relations = ARENA_ARRAY(&build->arena, PlanRelation, num);
+    build->num_relations = num;
+    for (uint32_t i = 0; i < num; i++) {
+        const RecipeRelation *relation = &recipe->relations.of[i];
+        const char *at =
+            arena_printf(&build->arena, RECIPE_NEUTRAL_NAME ":%u", relation->span.line);
+        build->relations[i] = (PlanRelation){.text = plan_build_string(build, relation->text),
+                                             .at = plan_build_string(build, at)};
+    }
+}
+
 void plan_build_deinit(PlanBuild *build) {
     arena_deinit(&build->arena);
     strbuf_deinit(&build->strings);

@@ -7,6 +7,7 @@
 #include "compiler/weights_image.h"
 #include "ir/ir.h"
 #include "passes/pass.h"
+#include "recipe/recipe.h"
 
 typedef struct PlanBuild {
     Arena arena;
@@ -16,6 +17,8 @@ typedef struct PlanBuild {
     const char **kernel_kinds;
     PlanSize *sizes; // SECTION_SIZES
     size_t num_sizes;
+    PlanRelation *relations; // SECTION_RELATIONS
+    size_t num_relations;
     uint64_t *kernel_scratch_bytes; // what a worker keeps of its intermediates
 } PlanBuild;
 
@@ -25,6 +28,8 @@ uint32_t plan_build_string(PlanBuild *build, const char *text);
 // module.
 Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *config, DiagSink *sink,
                   PlanBuild *out_build) MUST_USE;
+// The relations of a recipe of a language model.
+void plan_build_relations(PlanBuild *build, const Recipe *recipe);
 void plan_build_deinit(PlanBuild *build);
 
 #endif

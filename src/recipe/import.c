@@ -74,10 +74,15 @@ void import_put_config(const Recipe *recipe, StrBuf *out) {
     strbuf_printf(out,
                   ", kv = \"%s\", max_pages = %" PRId64 " : i64, num_pages = %" PRId64
                   " : i64, pack_gate_up = %s, pack_qkv = %s, "
-                  "page_len = %" PRId64 " : i64, threads = %" PRId64 " : i64}",
+                  "page_len = %" PRId64 " : i64, ",
                   recipe->kv, recipe->max_pages, recipe->num_pages,
                   recipe->is_gate_up_packed ? "true" : "false",
-                  recipe->is_qkv_packed ? "true" : "false", recipe->page_len_tokens,
+                  recipe->is_qkv_packed ? "true" : "false", recipe->page_len_tokens);
+    for (uint32_t i = 0; i < recipe->relations.num; i++) {
+        strbuf_puts(out, i ? ", " : "relations = [");
+        ir_print_string(recipe->relations.of[i].text, strlen(recipe->relations.of[i].text), out);
+    }
+    strbuf_printf(out, "%sthreads = %" PRId64 " : i64}", recipe->relations.num ? "], " : "",
                   recipe->target.threads);
 }
 

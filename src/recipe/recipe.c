@@ -11,6 +11,7 @@
 #include "abi/plan.h"
 #include "base/file.h"
 #include "recipe/known_model.h"
+#include "recipe/recipe_relation.h"
 #include "recipe/size.h"
 #include "text/doc.h"
 
@@ -176,6 +177,8 @@ static Status read_value(Reader *r, const DocNode *node, RecipeKey key, void *ba
     case RECIPE_TYPE_WORD: return read_word(r, node, info, field);
     case RECIPE_TYPE_SIZE: return recipe_read_size(node, info->path, r->sink, field);
     case RECIPE_TYPE_LEVELS: return read_levels(r, node, info, field);
+    case RECIPE_TYPE_RELATIONS:
+        return recipe_read_relations(node, info->path, &r->recipe->arena, r->sink, field);
     case RECIPE_TYPE_TEXT:
         TRY(doc_get_string(node, info->path, r->sink, &text));
         *(const char **)field = arena_strdup(&r->recipe->arena, text);
@@ -193,6 +196,7 @@ static void set_default(Recipe *recipe, RecipeKey key, void *base) {
     case RECIPE_TYPE_SIZE: *(int64_t *)field = strtoll(text, NULL, 10); return;
     case RECIPE_TYPE_REAL: *(double *)field = strtod(text, NULL); return;
     case RECIPE_TYPE_BOOL: *(bool *)field = str_equal(text, "true"); return;
+    case RECIPE_TYPE_RELATIONS: return; // none
     case RECIPE_TYPE_LEVELS: *(uint32_t *)field = (1u << NUM_CPU_LEVELS) - 1; return;
     case RECIPE_TYPE_WORD:
     case RECIPE_TYPE_TEXT:
@@ -548,7 +552,7 @@ static void derive_pages(Reader *r) {
     } else {
         recipe->max_pages = pages;
     }
-    recipe->num_pages = recipe->max_pages * recipe->batch_size.max;
+    recipe->num_pages = recipe_count_pages(recipe);
     if (recipe->seq_len.max > recipe->page_len_tokens * recipe->max_pages)
         note_error(diag_error(r->sink, DIAG_R0011, span_or_root(r, RECIPE_SEQ_MAX),
                               "seq_len.max %" PRId64 " is longer than the context, %" PRId64
@@ -692,6 +696,8 @@ static Status read_document(Reader *r, const DocNode *root) {
     derive_packing(r);
     derive_buckets(r);
     derive_pages(r);
+    if (r->sink->num_errors == errors && !recipe_is_subgraph(r->recipe))
+        note_error(recipe_check_relations(r->recipe, r->sink));
     resolve_path(r->recipe, &r->recipe->model_path);
     resolve_path(r->recipe, &r->recipe->subgraph_path);
     return r->sink->num_errors == errors ? STATUS_OK : STATUS_INVALID;

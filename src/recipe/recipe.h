@@ -6,6 +6,7 @@
 #include "abi/cpu.h"
 #include "abi/op_precision.h"
 #include "abi/quant.h"
+#include "abi/relation.h"
 #include "base/diag.h"
 #include "target/target.h"
 
@@ -25,6 +26,7 @@ typedef enum RecipeType {
     RECIPE_TYPE_WORD,
     RECIPE_TYPE_SIZE,
     RECIPE_TYPE_LEVELS,
+    RECIPE_TYPE_RELATIONS,
 } RecipeType;
 
 // What a recipe must describe for a key to be of use.
@@ -79,6 +81,17 @@ typedef struct RecipeRule {
     DiagSpan span;
 } RecipeRule;
 
+typedef struct RecipeRelation {
+    const char *text; // in one form, whatever blanks the recipe has
+    Relation is;
+    DiagSpan span;
+} RecipeRelation;
+
+typedef struct RecipeRelations {
+    RecipeRelation of[RELATION_MAX];
+    uint32_t num;
+} RecipeRelations;
+
 // The shape of a model, for where there is no file; 0, NULL: not known.
 typedef struct RecipeDims {
     const char *architecture;
@@ -119,7 +132,8 @@ typedef struct Recipe {
     RecipeRange batch_size, seq_len;
     int64_t kv_len_tokens;              // as asked; the context is page_len_tokens * max_pages
     int64_t page_len_tokens, max_pages; // of a sequence
-    int64_t num_pages;                  // of all sequences of the largest batch
+    int64_t num_pages;                  // of all sequences of a batch that the relations allow
+    RecipeRelations relations;
     bool is_kv_paged;
     bool is_qkv_packed, is_gate_up_packed;
     RecipeTarget targets[RECIPE_MAX_TARGETS]; // at least one

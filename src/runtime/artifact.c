@@ -104,7 +104,7 @@ static Status read_header(Artifact *artifact, uint64_t file_len, DiagSink *sink)
 // Sections are known, one behind the other on the next page, inside the file; those that must exist
 // do, once.
 static Status check_sections(Artifact *artifact, uint64_t file_len, DiagSink *sink) {
-    uint32_t num_of_kind[SECTION_SIZES + 1] = {0};
+    uint32_t num_of_kind[NUM_SECTION_KINDS] = {0};
     uint64_t end = ARTIFACT_PAGE_BYTES;
     for (uint32_t i = 0; i < ARTIFACT_MAX_SECTIONS; i++) {
         const SectionEntry *entry = &artifact->sections[i];
@@ -114,7 +114,7 @@ static Status check_sections(Artifact *artifact, uint64_t file_len, DiagSink *si
                 return diag_error(sink, DIAG_X0005, span, "an unused section slot is not zero");
             continue;
         }
-        if (entry->kind < SECTION_MANIFEST || entry->kind > SECTION_SIZES)
+        if (entry->kind < SECTION_MANIFEST || entry->kind >= NUM_SECTION_KINDS)
             return diag_error(sink, DIAG_X0005, span, "section %u is of unknown kind %u", i,
                               entry->kind);
         if (entry->kind != SECTION_CODE && entry->tag != 0)

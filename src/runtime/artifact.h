@@ -13,6 +13,7 @@
 #include "abi/cpu.h"
 #include "abi/plan.h"
 #include "abi/plan_size.h"
+#include "abi/relation.h"
 #include "base/diag.h"
 
 // Read-only after open: may be used from any thread. Pointers live until artifact_close.
@@ -37,6 +38,9 @@ typedef struct Artifact {
     const PlanPort *ports;
     const PlanSize *sizes; // of entries that vary
     uint32_t num_sizes;
+    const PlanRelation *relations;
+    Relation parsed_relations[RELATION_MAX]; // the same
+    uint32_t num_relations;
     const PlanCheck *checks;
     PlanIoLayout io;
 } Artifact;

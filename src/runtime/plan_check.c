@@ -333,6 +333,28 @@ static Status check_sizes(Artifact *artifact, DiagSink *sink) {
     return STATUS_OK;
 }
 
+static Status check_relations(Artifact *artifact, DiagSink *sink) {
+    const uint8_t *data;
+    const SectionEntry *section = artifact_find_section(artifact, SECTION_RELATIONS, 0, &data);
+    if (!section || section->len_bytes == 0) return STATUS_OK;
+    DiagSpan span = {.file = artifact->path, .byte_offset = section->offset};
+    uint64_t num = section->len_bytes / sizeof(PlanRelation);
+    if (section->len_bytes % sizeof(PlanRelation) != 0 || num > RELATION_MAX ||
+        !artifact->plan->vocab_size)
+        return diag_error(sink, DIAG_X0006, span, "the relations between sizes are no table");
+    artifact->relations = (const PlanRelation *)data;
+    artifact->num_relations = (uint32_t)num;
+    for (uint32_t i = 0; i < num; i++) {
+        const PlanRelation *relation = &artifact->relations[i];
+        const char *why = "its text is not there";
+        if (!is_string(artifact, relation->text) || !is_string(artifact, relation->at) ||
+            !relation_parse(artifact_string(artifact, relation->text),
+                            &artifact->parsed_relations[i], &why))
+            return diag_error(sink, DIAG_X0006, span, "relation %u is malformed: %s", i, why);
+    }
+    return STATUS_OK;
+}
+
 // Names of dimensions and counts are sizes of the entry, and everywhere the same bucket.
 static bool has_known_names(const Artifact *artifact, const PlanEntry *entry,
                             const PlanPort *port) {
@@ -452,6 +474,7 @@ Status artifact_check_plan(Artifact *artifact, DiagSink *sink) {
     TRY(check_steps(artifact, sink));
     TRY(check_operands(artifact, sink));
     TRY(check_sizes(artifact, sink));
+    TRY(check_relations(artifact, sink));
     TRY(check_ports(artifact, sink));
     TRY(check_checks(artifact, sink));
     return check_memory(artifact, sink);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/relations.h"
+
 struct Session {
     Executor *executor;
     uint32_t num_tokens, chunk_tokens;
@@ -87,6 +89,10 @@ static Status check_request(const Session *session, const int32_t *ids, uint64_t
         (void)status;
         return STATUS_LIMIT;
     }
+    if (num_ids > 0) {
+        const CallDims least = {1, 1, session->num_tokens + num_ids}; // in chunks of one token
+        TRY(relations_check(artifact, &least, sink));
+    }
     for (uint64_t i = 0; i < num_ids; i++)
         if (ids[i] < 0 || (uint32_t)ids[i] >= plan->vocab_size)
             return diag_error(sink, DIAG_X0012, span,
@@ -102,6 +108,12 @@ static uint32_t pick_entry(const Artifact *artifact, bool is_batch, uint32_t num
             artifact->entries[i].bucket_tokens >= num)
             return i;
     BUG("no bucket holds %u", num);
+}
+
+// Tokens of the next chunk of so many: the relations may allow fewer than the largest bucket.
+static uint32_t chunk_of(const Session *session, uint64_t num_ids) {
+    const CallDims call = {1, MIN(num_ids, (uint64_t)session->chunk_tokens), session->num_tokens};
+    return relations_chunk(executor_artifact(session->executor), &call);
 }
 
 static void take_pages(Session *session, uint32_t num_tokens) {
@@ -136,7 +148,7 @@ static ExecutorCall run_chunk(Session *session, const int32_t *ids, uint32_t num
 Status session_prefill(Session *session, const int32_t *ids, uint64_t num_ids, DiagSink *sink) {
     TRY(check_request(session, ids, num_ids, sink));
     while (num_ids > 0) {
-        uint32_t num_tokens = (uint32_t)MIN(num_ids, (uint64_t)session->chunk_tokens);
+        uint32_t num_tokens = chunk_of(session, num_ids);
         (void)run_chunk(session, ids, num_tokens,
                         num_tokens == num_ids ? EXECUTOR_ALL : EXECUTOR_BODY);
         session->has_logits = true;
@@ -164,7 +176,7 @@ Status session_prefill_each(Session *session, const int32_t *ids, uint64_t num_i
     TRY(check_request(session, ids, num_ids, sink));
     const Artifact *artifact = executor_artifact(session->executor);
     for (uint64_t done = 0; done < num_ids;) {
-        uint32_t num_tokens = (uint32_t)MIN(num_ids - done, (uint64_t)session->chunk_tokens);
+        uint32_t num_tokens = chunk_of(session, num_ids - done);
         bool repeats = artifact->entries[pick_entry(artifact, false, num_tokens)].repeats_head;
         session->has_logits = true;
         if (repeats && num_tokens > 1) { // else the tokens one by one: the same numbers, later
@@ -189,6 +201,7 @@ static Status check_batch(Session *const *sessions, const int32_t *ids, uint32_t
     const Artifact *artifact = executor_artifact(sessions[0]->executor);
     const DiagSpan span = {.file = artifact->path};
     uint64_t page_len = artifact->plan->page_len_tokens, num_pages = 0;
+    CallDims call = {num, 1, 0};
     if (num > artifact->plan->max_sequences) {
         Status status = diag_error(sink, DIAG_X0022, span,
                                    "%u sequences at once; the artifact is planned for at most %u",
@@ -206,7 +219,9 @@ static Status check_batch(Session *const *sessions, const int32_t *ids, uint32_t
                                   i);
         TRY(check_request(sessions[i], &ids[i], 1, sink));
         num_pages += sessions[i]->num_pages * page_len == sessions[i]->num_tokens;
+        call.kv_cache_seq_len = MAX(call.kv_cache_seq_len, sessions[i]->num_tokens + (uint64_t)1);
     }
+    TRY(relations_check(artifact, &call, sink));
     uint32_t num_free = executor_num_free_pages(sessions[0]->executor);
     if (num_pages <= num_free) return STATUS_OK;
     Status status =

@@ -93,6 +93,7 @@ ROWS = {
     "input_constraints.seq_len.max": ("plan", MODEL, 32, 64, "entries"),
     "input_constraints.seq_len.step": ("plan", MODEL, 32, 16, "entries"),
     "input_constraints.kv_cache_seq_len.max": ("plan", MODEL, 64, 128, "memory"),
+    "relations": ("plan", BATCH, ["batch_size * kv_cache_seq_len <= 512"], ["batch_size * kv_cache_seq_len <= 128"], "capacity"),
     "input_constraints[].min": ("plan", SUBGRAPH, 1, 9, "entries"),
     "input_constraints[].max": ("plan", SUBGRAPH, 16, 32, "entries"),
     "input_constraints[].step": ("plan", SUBGRAPH, 8, 4, "entries"),

@@ -41,6 +41,7 @@ FAULTS = [
     (MODEL, ["targets", 0, "cpu"], "x86-64-v9"), (MODEL, ["targets", 0, "cpu"], []), (MODEL, ["targets", 0, "threads"], 257),
     (MODEL, ["targets", 0, "core"], 2), (MODEL, ["max_memory_gb"], 0), (MODEL, ["max_memory_gb"], "much"),
     (MODEL, ["fusion_rules", 0, "pattern"], None), (MODEL, ["fusion_rules", 0, "mode"], "maybe"),
+    (MODEL, ["relations"], "seq_len <= 8"), (MODEL, ["relations"], ["seq_len < 8"]), (MODEL, ["relations"], ["seq_len <= 8"] * 9),
     (MODEL, ["memory_optimization", "max_scratch_bytes"], 4096), (SUBGRAPH, ["precision"], {"kv_cache": "f16"}),
     (SUBGRAPH, ["input_constraints", "x.0", "max"], None), (SUBGRAPH, ["input_constraints", "x.0", "off_step"], "skip"),
     (SUBGRAPH, ["memory_optimization", "max_scratch_bytes"], 1),

@@ -10,7 +10,7 @@ model_name: tiny
 precision: {{weights: as_stored, activations: {activations}, kv_cache: {kv}}}
 input_constraints:
   seq_len: {{min: 1, max: {bucket}, step: {bucket}}}
-  kv_cache_seq_len: {{max: 64}}
+  kv_cache_seq_len: {{max: {kv_max}}}
 targets:
   - {{arch: x86_64, cpu: all, threads: 3}}
 memory_optimization: {{kv_cache_page_size: 16}}
@@ -18,11 +18,11 @@ memory_optimization: {{kv_cache_page_size: 16}}
 PROMPTS = {"short": [4, 40, 200], "longer": [7, 100, 101, 3, 258, 90, 91, 92, 93, 94, 40, 41]}
 
 
-def compile_model(folder, activations="f32", kv="f32", rules="", bucket=8, batch="", options=(), **shape):
+def compile_model(folder, activations="f32", kv="f32", rules="", bucket=8, batch="", kv_max=64, options=(), **shape):
     model, recipe = os.path.join(folder, "m.gguf"), os.path.join(folder, "r.yaml")
     reference = make_model(model, **shape)
     with open(recipe, "w", encoding="utf-8") as out:
-        text = RECIPE_TEXT.format(activations=activations, kv=kv, bucket=bucket) + rules
+        text = RECIPE_TEXT.format(activations=activations, kv=kv, bucket=bucket, kv_max=kv_max) + rules
         sizes = f"input_constraints:\n  batch_size: {batch}\n" if batch else "input_constraints:\n"
         out.write(text.replace("input_constraints:\n", sizes))
     artifact = os.path.join(folder, f"m-{activations}.ingot")
