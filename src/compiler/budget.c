@@ -9,11 +9,15 @@
 #include "abi/plan_size.h"
 
 // Fewer pages of the KV cache for each of `sequences`: the most of one that fits; 0 if none does.
+// Relations may leave fewer pages than that for all of them: then the change saves at least so
+// much.
 static uint64_t pages_that_fit(const PlanHeader *header, uint64_t excess, uint64_t sequences) {
     uint64_t pages = header->max_pages, page_bytes = header->kv_bytes / header->num_pages;
     uint64_t before = plan_resident_bytes(header->kv_bytes);
-    while (pages > 0 && before - plan_resident_bytes(page_bytes * pages * sequences) < excess)
-        pages--;
+    for (; pages > 0; pages--) {
+        uint64_t after = plan_resident_bytes(page_bytes * pages * sequences);
+        if (after <= before && before - after >= excess) break;
+    }
     return pages;
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
@@ -292,27 +293,47 @@ static bool looks_like_number(const DocNode *node) {
     return !node->is_quoted && t[start] >= '0' && t[start] <= '9';
 }
 
+// Where a number ends that may have a fraction and an exponent.
+static size_t skip_number(const char *t) {
+    size_t i = skip_digits(t, t[0] == '-' || t[0] == '+');
+    if (t[i] == '.') i = skip_digits(t, i + 1);
+    if (t[i] == 'e' || t[i] == 'E') {
+        size_t exponent = i + 1 + (t[i + 1] == '-' || t[i + 1] == '+');
+        if (skip_digits(t, exponent) > exponent) i = skip_digits(t, exponent);
+    }
+    return i;
+}
+
+static Status out_of_range(const DocNode *node, const char *what, int64_t min, int64_t max,
+                           DiagSink *sink) {
+    if (min == max)
+        return diag_error(sink, DIAG_R0005, node->span, "%s must be %" PRId64 ", not %.40s", what,
+                          min, node->text);
+    return diag_error(sink, DIAG_R0005, node->span,
+                      "%s must be from %" PRId64 " to %" PRId64 ", not %.40s", what, min, max,
+                      node->text);
+}
+
+// 8.0 and 8e0 are the whole number 8, as in JSON Schema.
 Status doc_get_int(const DocNode *node, const char *what, int64_t min, int64_t max, DiagSink *sink,
                    int64_t *out) {
     TRY(doc_want_kind(node, what, DOC_SCALAR, sink));
     if (!looks_like_number(node)) return wrong_scalar(node, what, "a whole number", sink);
     const char *t = node->text;
     size_t start = t[0] == '-' || t[0] == '+', end = skip_digits(t, start);
-    if (t[end] == '.' && t[skip_digits(t, end + 1)] == 0)
-        return wrong_scalar(node, what, "a whole number", sink);
-    if (end != node->text_len) return refuse_unit(node, what, sink);
+    bool is_float = end != node->text_len;
+    if (skip_number(t) != node->text_len) return refuse_unit(node, what, sink);
     if (t[start] == '0' && end > start + 1)
         return diag_error(sink, DIAG_R0004, node->span, "%s: a number must not begin with 0", what);
+    double real = is_float ? strtod(t, NULL) : 0;
+    if (is_float && real != nearbyint(real))
+        return wrong_scalar(node, what, "a whole number", sink);
     errno = 0;
-    long long value = strtoll(t, NULL, 10);
-    if (errno == ERANGE || value < min || value > max) {
-        if (min == max)
-            return diag_error(sink, DIAG_R0005, node->span, "%s must be %" PRId64 ", not %.40s",
-                              what, min, t);
-        return diag_error(sink, DIAG_R0005, node->span,
-                          "%s must be from %" PRId64 " to %" PRId64 ", not %.40s", what, min, max,
-                          t);
-    }
+    // Not every whole number from 2^53 on can be written as a float.
+    bool is_huge = is_float && (real < -0x1p53 || real > 0x1p53);
+    long long value = is_huge ? 0 : is_float ? (long long)real : strtoll(t, NULL, 10);
+    if (is_huge || errno == ERANGE || value < min || value > max)
+        return out_of_range(node, what, min, max, sink);
     *out = value;
     return STATUS_OK;
 }
@@ -320,15 +341,8 @@ Status doc_get_int(const DocNode *node, const char *what, int64_t min, int64_t m
 Status doc_get_float(const DocNode *node, const char *what, DiagSink *sink, double *out) {
     TRY(doc_want_kind(node, what, DOC_SCALAR, sink));
     if (!looks_like_number(node)) return wrong_scalar(node, what, "a number", sink);
-    const char *t = node->text;
-    size_t i = skip_digits(t, t[0] == '-' || t[0] == '+');
-    if (t[i] == '.') i = skip_digits(t, i + 1);
-    if (t[i] == 'e' || t[i] == 'E') {
-        size_t exponent = i + 1 + (t[i + 1] == '-' || t[i + 1] == '+');
-        if (skip_digits(t, exponent) > exponent) i = skip_digits(t, exponent);
-    }
-    if (i != node->text_len) return refuse_unit(node, what, sink);
-    *out = strtod(t, NULL);
+    if (skip_number(node->text) != node->text_len) return refuse_unit(node, what, sink);
+    *out = strtod(node->text, NULL);
     return STATUS_OK;
 }
 

@@ -49,6 +49,29 @@ def check_pages_follow():
         return f"pages {seen}"
 
 
+def check_what_would_fit_fits():
+    """Over a bound the changes that are named are enough, also where a relation already leaves fewer pages."""
+    with scratch() as folder:
+        path = planned(folder, "batch_size * kv_cache_seq_len <= 4096")
+        with open(path, encoding="utf-8") as source:
+            text = source.read().replace("max: 512", "max: 128")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text)
+        need = json.loads(run_well("compile", path, "--dry-run", "--json"))["memory"]["total_bytes"]
+        bound = text + f'max_memory_gb: "{need - (1 << 30)} B"\n'
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(bound)
+        done = run("compile", path, "--dry-run")
+        said = re.search(r"write: +(.*)", done.stderr.decode())[1].split(" | ")
+        expect(done.returncode == 4 and len(said) > 1, done.stderr)
+        for change in said[:-1]:
+            key, value = change.split(": ", 1)
+            with open(path, "w", encoding="utf-8") as out:
+                out.write(re.sub(rf"{key}: \{{.*\}}", change, bound))
+            run_well("compile", path, "--dry-run")
+        return ", ".join(said)
+
+
 def check_texts_and_ranges_are_refused():
     cases = (("batch_size * rows <= 9", "R0015", "no size is called rows"), ("batch_size < 9", "R0015", "<= must follow"),
              ("seq_len * <= 9", "R0015", "each *"), ("8 * 8 <= 64", "R0015", "names no size"), (" ", "R0015", "each *"),

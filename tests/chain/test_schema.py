@@ -120,6 +120,21 @@ def check_what_it_refuses_the_reader_refuses():
     return f"{len(FAULTS)} faults"
 
 
+def check_whole_floats_are_whole_numbers():
+    """JSON Schema knows no difference between 8 and 8.0, so the reader must not."""
+    validator = schema()
+    with scratch() as folder:
+        path = os.path.join(folder, "r.json")
+        recipe = changed(MODEL, ["input_constraints", "seq_len", "max"], 8.0)
+        recipe["input_constraints"]["kv_cache_seq_len"]["max"] = 6.4e1
+        for value, whole in ((2.0, True), (2.5, False)):
+            recipe["targets"][0]["threads"] = value
+            with open(path, "w", encoding="utf-8") as out:
+                json.dump(recipe, out)
+            expect((not faults_of(validator, recipe)) == whole, value)
+            expect_exit(run("verify", path), 0 if whole else 3)
+
+
 def check_inspect_is_what_its_schema_says():
     """Of an artifact of a language model, of a subgraph with sizes, and of a module; the manifest included."""
     if not jsonschema or not yaml:
