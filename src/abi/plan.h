@@ -13,7 +13,7 @@
 
 #define ARTIFACT_MAGIC "INGOT\r\n\x1a"
 enum {
-    ARTIFACT_VERSION = 4,
+    ARTIFACT_VERSION = 5,
     ARTIFACT_PAGE_BYTES = 4096,         // alignment of code
     ARTIFACT_HUGE_PAGE_BYTES = 2 << 20, // unit the weight image is rounded up to in memory
     ARTIFACT_MAX_SECTIONS = 32,         // slots of the section table, which follows the header
@@ -79,6 +79,7 @@ typedef struct PlanHeader {
     uint64_t ports_bytes;   // arguments and results of the entry that has most of them
     uint64_t io_bytes;      // token ids, positions, page tables, logits, ports
     uint64_t runtime_bytes; // executor, sampler, tokenizer state
+    uint64_t reserve_bytes; // left for what is not in the plan
     PlanTable levels;       // PlanLevel: one per SECTION_CODE
     PlanTable kernels;      // PlanKernel
     PlanTable kernel_code;  // PlanKernelCode[levels.count * kernels.count], level-major

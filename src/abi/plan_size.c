@@ -82,6 +82,7 @@ PlanMemory plan_memory(const PlanHeader *plan, const SectionEntry *sections,
         .scratch_bytes = plan_space_bytes(plan, SPACE_SCRATCH),
         .io_bytes = plan_space_bytes(plan, SPACE_TOKENS),
         .runtime_bytes = plan_resident_bytes(plan->runtime_bytes),
+        .reserve_bytes = plan->reserve_bytes,
     };
     for (uint32_t i = 0; i < num_sections; i++) {
         uint64_t bytes = align_up(sections[i].len_bytes, ARTIFACT_PAGE_BYTES);
@@ -105,6 +106,7 @@ const char *plan_memory_part(const PlanMemory *memory, unsigned i, uint64_t *out
         {"arena", memory->arena_bytes},     {"scratch", memory->scratch_bytes},
         {"io", memory->io_bytes},           {"code", memory->code_bytes},
         {"tables", memory->tables_bytes},   {"run time", memory->runtime_bytes},
+        {"reserve", memory->reserve_bytes},
     };
     BUG_IF(i >= PLAN_NUM_PARTS, "memory part %u does not exist", i);
     *out_bytes = parts[i].bytes;

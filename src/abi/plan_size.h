@@ -14,7 +14,7 @@ enum {
     PLAN_BOUND_STEP_BYTES = 64,           // the executor's own record of a step
     PLAN_SAMPLER_TOKEN_BYTES = 8,         // a sampler's weight per token of the vocabulary
     PLAN_RUNTIME_FIXED_BYTES = 128 << 10, // sampler's tables, tokenizer's and session's objects
-    PLAN_NUM_PARTS = 8,                   // lines of PlanMemory
+    PLAN_NUM_PARTS = 9,                   // lines of PlanMemory
     PLAN_MAX_MEMORY_LINES = 16,           // of the table, those outside included
 };
 
@@ -55,6 +55,7 @@ typedef struct PlanMemory {
     uint64_t tables_bytes; // sections that stay mapped: strings, tokenizer, template, plan, sizes,
                            // relations
     uint64_t runtime_bytes;
+    uint64_t reserve_bytes;
     uint64_t total_bytes;
 } PlanMemory;
 // sections: kinds and lengths are read, nothing else; the lengths must be final.

@@ -10,6 +10,7 @@
 #include "cli/disable_cost.h"
 #include "cli/memory_table.h"
 #include "cli/size_use.h"
+#include "cli/plan_view.h"
 #include "compiler/compile.h"
 
 static const char *const phase_names[NUM_COMPILE_PHASES] = {"import", "passes", "weights"};
@@ -132,7 +133,7 @@ static void put_kernels_json(JsonWriter *json, const CompileReport *report) {
     json_end_array(json);
 }
 
-void compile_put_json(const CompileReport *report, StrBuf *out) {
+void compile_put_json(const CompileReport *report, bool is_verbose, StrBuf *out) {
     JsonWriter json = {.out = out};
     json_begin_document(&json, "ingot-compile");
     json_put_string(&json, "model_name", report->model_name);
@@ -147,6 +148,7 @@ void compile_put_json(const CompileReport *report, StrBuf *out) {
     memory_table_put_json(&memory, &json);
     json_put_raw(&json, "predicted", report->predicted);
     put_kernels_json(&json, report);
+    if (is_verbose) plan_view_put_json(report, &json);
     json_put_uint(&json, "num_pinned_kernels", report->num_pinned);
     json_put_uint(&json, "artifact_bytes", report->artifact_bytes);
     if (report->disabled)
@@ -158,9 +160,9 @@ void compile_put_json(const CompileReport *report, StrBuf *out) {
     json_end_object(&json);
 }
 
-static void put_json(const CompileReport *report) {
+static void put_json(const CompileReport *report, bool is_verbose) {
     StrBuf out = {0};
-    compile_put_json(report, &out);
+    compile_put_json(report, is_verbose, &out);
     put_document(&out);
 }
 
@@ -241,11 +243,18 @@ static void put_cost(const Cli *cli, const CompileReport *report) {
     strbuf_deinit(&text);
 }
 
+static void put_planner_log(const CompileReport *report) {
+    StrBuf text = {0};
+    plan_view_put_text(report, &text);
+    fputs(text.len ? text.data : "", stderr);
+    strbuf_deinit(&text);
+}
+
 static void put_outcome(const Cli *cli, const CompileReport *report, const StrBuf *ir) {
     if (args_has(&cli->args, OPT_EMIT_IR))
         put_ir(cli, "ingot-compile-ir", ir);
     else if (cli->is_json)
-        put_json(report);
+        put_json(report, args_has(&cli->args, OPT_VERBOSE));
     else if (args_has(&cli->args, OPT_DRY_RUN))
         put_text(report);
     else if (!cli->is_quiet)
@@ -291,6 +300,8 @@ Status verb_COMPILE(Cli *cli) {
     Status status = compile_run(&options, &cli->sink, &report);
     progress_clear();
     if (report.is_validated) put_validation(cli, &report.validation);
+    if (status == STATUS_OK && args_has(args, OPT_VERBOSE) && !cli->is_json)
+        put_planner_log(&report);
     if (status == STATUS_OK) put_outcome(cli, &report, &ir);
     if (status == STATUS_OK) put_cost(cli, &report);
     compile_report_deinit(&report);

@@ -189,6 +189,9 @@ static const char *example(const Init *in, RecipeKey key) {
     case RECIPE_RELATIONS:
         return arena_printf(in->arena, "[\"batch_size * kv_cache_seq_len <= %s\"]",
                             in->values[RECIPE_KV_MAX]);
+    case RECIPE_RULE_FLASH_VERSION: return "2";
+    case RECIPE_UNSUPPORTED_OPS: return "[\"linalg.conv_2d_nhwc_hwcf\"]";
+    case RECIPE_RESERVE: return "\"1 MB\"";
     case RECIPE_DIMS_ROPE_BASE: return "10000";
     case RECIPE_DIMS_NORM_EPS: return "1e-5";
     default: break;
@@ -199,6 +202,7 @@ static const char *example(const Init *in, RecipeKey key) {
     case RECIPE_TYPE_WORD:
         return arena_printf(in->arena, "%.*s", (int)strcspn(info->choices, " "), info->choices);
     case RECIPE_TYPE_SIZE: return "4GiB";
+    case RECIPE_TYPE_INTS: return arena_printf(in->arena, "[%lld]", (long long)info->min);
     default: return "\"...\"";
     }
 }

@@ -24,7 +24,7 @@ bool get_validation(const Cli *cli, ValidateOptions *out_options);
 // The outcome, on stderr.
 void put_validation(const Cli *cli, const ValidateReport *report);
 // The document "ingot-compile".
-void compile_put_json(const CompileReport *report, StrBuf *out);
+void compile_put_json(const CompileReport *report, bool is_verbose, StrBuf *out);
 Status make_dump_dir(Cli *cli, const char *path) MUST_USE;
 
 #endif

@@ -28,7 +28,7 @@ Status diff_open_recipe(Cli *cli, const char *path, DiffSide *out_side) {
     Status status = compile_run(&options, &cli->sink, &report);
     if (status == STATUS_OK) {
         StrBuf text = {0};
-        compile_put_json(&report, &text);
+        compile_put_json(&report, false, &text);
         json_t *doc = json_loadb(text.data, text.len, 0, NULL);
         json_t *manifest = json_loads(report.manifest, 0, NULL);
         if (!doc || !manifest) BUG("the record of a compile is no JSON");

@@ -54,9 +54,16 @@ Status explain_module(Cli *cli, const char *path) {
 }
 
 bool explain_key(const Cli *cli, const char *key) {
-    static const char *const types[] = {
-        "a whole number", "a number", "true or false", "text",
-        "a word",         "a size",   "CPU levels",    "a list of relations"};
+    static const char *const types[] = {"a whole number",
+                                        "a number",
+                                        "true or false",
+                                        "text",
+                                        "a word",
+                                        "a size",
+                                        "CPU levels",
+                                        "a list of relations",
+                                        "a list of whole numbers",
+                                        "a list of ops"};
     for (int i = 0; i < NUM_RECIPE_KEYS; i++) {
         const RecipeKeyInfo *info = recipe_key_info((RecipeKey)i);
         if (!str_equal(info->path, key)) continue;

@@ -66,6 +66,21 @@ static void put_relations(JsonWriter *json) {
     json_end_object(json);
 }
 
+static void put_list(JsonWriter *json, const RecipeKeyInfo *info) {
+    json_put_string(json, "type", "array");
+    json_put_uint(json, "maxItems", RECIPE_MAX_LIST);
+    json_begin_object(json, "items");
+    if (info->type == RECIPE_TYPE_INTS) {
+        json_put_string(json, "type", "integer");
+        json_put_int(json, "minimum", info->min);
+        json_put_int(json, "maximum", info->max);
+    } else {
+        json_put_string(json, "type", "string");
+        json_put_string(json, "pattern", "^[a-z0-9_]+[.][a-z0-9_.]+$");
+    }
+    json_end_object(json);
+}
+
 static void put_default(JsonWriter *json, const RecipeKeyInfo *info) {
     const char *text = info->default_text;
     if (!text || !*text) return;
@@ -100,6 +115,8 @@ static void put_type(JsonWriter *json, const RecipeKeyInfo *info) {
     case RECIPE_TYPE_SIZE: put_size(json); break;
     case RECIPE_TYPE_LEVELS: put_levels(json); break;
     case RECIPE_TYPE_RELATIONS: put_relations(json); break;
+    case RECIPE_TYPE_INTS:
+    case RECIPE_TYPE_OPS: put_list(json, info); break;
     }
 }
 

@@ -8,11 +8,13 @@
 #include "abi/plan_size.h"
 #include "codegen/codegen.h"
 #include "compiler/budget.h"
+#include "compiler/demands.h"
 #include "compiler/explain.h"
 #include "compiler/manifest.h"
 #include "compiler/module_text.h"
 #include "compiler/pipeline.h"
 #include "compiler/plan_build.h"
+#include "compiler/plan_log.h"
 #include "compiler/predict.h"
 #include "compiler/report_fill.h"
 #include "compiler/resume.h"
@@ -321,8 +323,10 @@ static void predict(Compilation *c, IrModule *m, const Target *target, bool is_s
 // Plans for a machine no code is made for.
 static Status plan_only(Compilation *c) {
     IrModule *m = c->pipeline.m;
+    if (c->recipe) TRY(demands_check_planned(c->recipe, c->sink));
     TRY(pipeline_run_until(&c->pipeline, PASS_vectorize, c->sink));
     c->pipeline.planned = ir_module_clone(m);
+    plan_log_fill(m, c->report);
     TRY(weights_image_layout(c->pipeline.planned, c->sink, &c->image));
     TRY(plan_build(c->pipeline.planned, &c->image, &c->config, c->sink, &c->plan));
     c->has_plan = true;
@@ -364,6 +368,9 @@ static Status compile_level(Compilation *c, uint32_t i) {
             tuning_lock_check(m, c->levels[i], c->options->tuning_path, c->sink);
     if (status == STATUS_OK && i == 0)
         explain_kernels(m, cpu_level_info(c->levels[i])->name, &c->explain);
+    if (status == STATUS_OK && c->recipe)
+        status = demands_check_kernels(m, c->levels[i], c->recipe, c->sink);
+    if (status == STATUS_OK && i == 0) plan_log_fill(m, c->report);
     bool want_2 = c->options->emit_ir_level == 2, want_3 = c->options->emit_ir_level == 3;
     if (status == STATUS_OK && i == 0 && want_2) ir_print(m, NULL, c->options->out_ir);
     if (status == STATUS_OK && i == 0 && !want_2) {
@@ -562,6 +569,7 @@ static Status finish_plan(Compilation *c, Section *sections, uint32_t *out_num,
     PlanTables *t = &c->plan.tables;
     TRY(match_code(c));
     if (c->recipe && !is_text(c)) plan_build_relations(&c->plan, c->recipe);
+    if (c->recipe) t->header.reserve_bytes = (uint64_t)c->recipe->reserve_bytes;
     PlanLevel *levels = ARENA_ARRAY(&c->plan.arena, PlanLevel, c->num_planned);
     PlanMemoryPart *parts = ARENA_ARRAY(&c->plan.arena, PlanMemoryPart, PLAN_NUM_PARTS + 1);
     for (uint32_t i = 0; i < c->num_planned; i++) {
@@ -649,6 +657,7 @@ static Status compile_all(Compilation *c) {
     TRY(open_inputs(c));
     TRY(choose_target(c));
     TRY(import_or_resume(c));
+    if (c->recipe) TRY(demands_check_ops(c->pipeline.m, c->recipe, c->sink));
     c->report->model_name = arena_strdup(&c->report->arena, model_name(c));
     if (has_vocabulary(c)) {
         TRY(tokenizer_import(c->gguf, c->sink, &c->tokenizer));

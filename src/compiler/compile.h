@@ -81,6 +81,16 @@ typedef struct CompileEntry {
     double one_ns[2], all_ns[2]; // predicted: at an empty and a full context, 1 and all threads
 } CompileEntry;
 
+// A buffer of an entry in the arena.
+typedef struct CompileBuffer {
+    const char *entry;
+    uint64_t offset, bytes;
+    uint32_t first_step, last_step; // that name it, both included
+    const char *first_kernel, *last_kernel;
+    const uint32_t *shares; // numbers, within the entry, of the buffers that have bytes in common
+    uint32_t num_shares;
+} CompileBuffer;
+
 // What was decided; everything is owned by arena.
 typedef struct CompileReport {
     Arena arena;
@@ -94,6 +104,8 @@ typedef struct CompileReport {
     uint32_t page_len_tokens, max_pages, num_pages, max_sequences; // as PlanHeader has them
     CompileEntry *entries;
     size_t num_entries;
+    CompileBuffer *buffers; // by entry
+    size_t num_buffers;
     CpuLevel levels[NUM_CPU_LEVELS];
     size_t num_levels;
     const char *target;    // name of the machine the times are predicted for

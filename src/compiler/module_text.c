@@ -199,6 +199,7 @@ Status module_text_of_recipe(const Recipe *recipe, DiagSink *sink, ModuleSource 
                               : parse_inline(recipe, sink, &m));
     set_rules(m, recipe);
     pipeline_set_config(m, "threads", recipe->target.threads);
+    if (recipe->is_sync) pipeline_set_config(m, "sync", 1);
     if (recipe->max_scratch_bytes) pipeline_set_config(m, "max_scratch", recipe->max_scratch_bytes);
     *out_module = m;
     return STATUS_OK;

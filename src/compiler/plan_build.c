@@ -24,6 +24,7 @@ typedef struct Reader {
     IrModule *m;
     const WeightsImage *image;
     DiagSink *sink;
+    bool is_sync;
     IrOp *entry;
     IrValue *start, *num_valid; // index arguments
     PlanKernel *kernels;
@@ -285,7 +286,8 @@ static bool is_rewritten(const Reader *r, uint32_t first, uint32_t end, const Pl
     return false;
 }
 
-// ---- barriers: none between steps that touch nothing in common that one of them writes
+// ---- barriers: none between steps that touch nothing in common that one of them writes, unless
+// the recipe wants one after every step
 
 static bool conflict(const Reader *r, const PlanStep *a, const PlanStep *b) {
     const IrOp *ka = ir_symbol_find(r->m, r->names[a->kernel]),
@@ -301,7 +303,7 @@ static bool conflict(const Reader *r, const PlanStep *a, const PlanStep *b) {
 static void place_barriers(Reader *r, uint32_t first, uint32_t num) {
     uint32_t since = first; // first step after the last barrier
     for (uint32_t i = first; i + 1 < first + num; i++) {
-        bool is_needed = false;
+        bool is_needed = r->is_sync;
         for (uint32_t j = since; j <= i && !is_needed; j++)
             is_needed = conflict(r, &r->steps[j], &r->steps[i + 1]);
         r->steps[i].needs_barrier = is_needed;
@@ -566,7 +568,7 @@ Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *conf
     PlanBuild build = {0};
     arena_init(&build.arena);
     strbuf_append(&build.strings, "", 1); // offset 0: the empty text
-    Reader r = {.build = &build, .m = m, .image = image, .sink = sink};
+    Reader r = {.build = &build, .m = m, .image = image, .sink = sink, .is_sync = config->is_sync};
     Status status = STATUS_OK;
     FOR_EACH_OP(op, ir_module_body(m)) {
         bool is_entry =

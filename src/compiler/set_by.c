@@ -23,14 +23,15 @@ static const PartReason reasons[] = {
     {"scratch", false, KEYS(RECIPE_TARGET_THREADS)},
     {"io", true, KEYS(RECIPE_SEQ_MAX, RECIPE_BATCH_MAX, RECIPE_KV_MAX)},
     {"code", false,
-     KEYS(RECIPE_TARGET_CPU, RECIPE_ACTIVATIONS, RECIPE_SEQ_MAX, RECIPE_SEQ_STEP, RECIPE_BATCH_MAX,
-          RECIPE_BATCH_STEP)},
+     KEYS(RECIPE_TARGET_CPU, RECIPE_ACTIVATIONS, RECIPE_SEQ_MAX, RECIPE_SEQ_STEP, RECIPE_SEQ_HOT,
+          RECIPE_BATCH_MAX, RECIPE_BATCH_STEP, RECIPE_BATCH_HOT)},
     {"tables", true,
-     KEYS(RECIPE_SEQ_MAX, RECIPE_SEQ_STEP, RECIPE_BATCH_MAX, RECIPE_BATCH_STEP, RECIPE_TARGET_CPU,
-          RECIPE_RELATIONS)},
+     KEYS(RECIPE_SEQ_MAX, RECIPE_SEQ_STEP, RECIPE_SEQ_HOT, RECIPE_BATCH_MAX, RECIPE_BATCH_STEP,
+          RECIPE_BATCH_HOT, RECIPE_TARGET_CPU, RECIPE_RELATIONS)},
     {"run time", true,
-     KEYS(RECIPE_TARGET_THREADS, RECIPE_SEQ_MAX, RECIPE_SEQ_STEP, RECIPE_BATCH_MAX,
-          RECIPE_BATCH_STEP, RECIPE_KV_MAX, RECIPE_PAGE_LEN, RECIPE_RELATIONS)},
+     KEYS(RECIPE_TARGET_THREADS, RECIPE_SEQ_MAX, RECIPE_SEQ_STEP, RECIPE_SEQ_HOT, RECIPE_BATCH_MAX,
+          RECIPE_BATCH_STEP, RECIPE_BATCH_HOT, RECIPE_KV_MAX, RECIPE_PAGE_LEN, RECIPE_RELATIONS)},
+    {"reserve", false, KEYS(RECIPE_RESERVE)},
 };
 
 static const char *base_name(const char *path) {
@@ -40,7 +41,7 @@ static const char *base_name(const char *path) {
 
 static void put_key(const SetByInputs *in, RecipeKey key, const char *separator, StrBuf *out) {
     const RecipeKeyInfo *info = recipe_key_info(key);
-    uint32_t line = in->recipe->spans[key].line;
+    uint32_t line = in->recipe ? in->recipe->spans[key].line : 0;
     bool has_default = info->default_text && *info->default_text;
     if (key == RECIPE_TARGET_THREADS && in->has_threads_option)
         strbuf_printf(out, "%s--threads", separator);
@@ -72,7 +73,7 @@ void set_by_put(const SetByInputs *in, const char *part, StrBuf *out) {
         strbuf_puts(out, "measured: C library; stacks; heap");
         return;
     }
-    if (in->is_text) {
+    if (in->is_text && !str_equal(part, "reserve")) {
         put_text_reason(in, part, out);
         return;
     }
@@ -82,6 +83,8 @@ void set_by_put(const SetByInputs *in, const char *part, StrBuf *out) {
         size_t begin = out->len;
         for (size_t k = 0; reason->keys[k] != (RecipeKey)NO_KEY; k++)
             put_key(in, reason->keys[k], out->len > begin ? ", " : "", out);
+        if (out->len == begin && !reason->has_model)
+            strbuf_printf(out, "default %s: 0", recipe_key_info(reason->keys[0])->path);
         if (reason->has_model)
             strbuf_printf(out, "%s%s", out->len > begin ? ", " : "", base_name(in->model_path));
         return;

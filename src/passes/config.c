@@ -114,7 +114,13 @@ Status pass_config_read(const IrModule *m, DiagSink *sink, PassConfig *out_confi
     bool has_bound = ir_attr_dict_find(config, "max_scratch") != NULL;
     if (has_bound && !read_int(config, "max_scratch", 64, 256 << 10, &c.max_scratch_bytes))
         return bad_entry(m, sink, "max_scratch", "max_scratch = N : i64, 64 to 262144");
-    if (config->num_entries > 1 + (size_t)has_bound) TRY(read_model(m, config, sink, &c));
+    bool has_sync = ir_attr_dict_find(config, "sync") != NULL;
+    int64_t sync = 0;
+    if (has_sync && !read_int(config, "sync", 0, 1, &sync))
+        return bad_entry(m, sink, "sync", "sync = 1 : i64, or 0");
+    c.is_sync = sync != 0;
+    if (config->num_entries > 1 + (size_t)has_bound + (size_t)has_sync)
+        TRY(read_model(m, config, sink, &c));
     *out_config = c;
     return STATUS_OK;
 }

@@ -99,6 +99,7 @@ typedef struct PassConfig {
     int64_t max_scratch_bytes; // of a kernel's intermediates, per worker; 0: no bound was asked for
     int64_t page_len_tokens, max_pages; // of a sequence; 0 without a language model
     int64_t num_pages;                  // of all sequences of the largest batch
+    bool is_sync;                       // a barrier after every step
     int64_t buckets[32];
     uint32_t num_buckets; // 0 without a language model
     int64_t batches[32];  // sequences of entries that are marked ingot.batch

@@ -71,6 +71,8 @@ void import_put_config(const Recipe *recipe, StrBuf *out) {
     put_sizes(out, ", batches = ", recipe->num_batches, recipe->batches);
     put_sizes(out, ", buckets = ", recipe->num_buckets, recipe->buckets);
     put_op_precisions(recipe, out);
+    if (recipe->is_rope_custom)
+        strbuf_printf(out, ", custom_rope = \"%.9g\"", recipe->dims.rope_base);
     strbuf_printf(out,
                   ", kv = \"%s\", max_pages = %" PRId64 " : i64, num_pages = %" PRId64
                   " : i64, pack_gate_up = %s, pack_qkv = %s, "
@@ -82,8 +84,8 @@ void import_put_config(const Recipe *recipe, StrBuf *out) {
         strbuf_puts(out, i ? ", " : "relations = [");
         ir_print_string(recipe->relations.of[i].text, strlen(recipe->relations.of[i].text), out);
     }
-    strbuf_printf(out, "%sthreads = %" PRId64 " : i64}", recipe->relations.num ? "], " : "",
-                  recipe->target.threads);
+    strbuf_printf(out, "%s%sthreads = %" PRId64 " : i64}", recipe->relations.num ? "], " : "",
+                  recipe->is_sync ? "sync = 1 : i64, " : "", recipe->target.threads);
 }
 
 // Names of tables, functions and values by number: the first has no number.

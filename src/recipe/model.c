@@ -276,8 +276,9 @@ static Status number_from_dims(const Reader *r, const DocNode *entry, Number *ou
     return status;
 }
 
-// What the recipe says of a number must be what the file says of it. Files keep reals as 32 bits.
-static Status check_dim(const Model *model, const DocNode *entry, const Number *number) {
+// What the recipe says of a number must be what the file says of it, or takes its place where the
+// recipe says so. Files keep reals as 32 bits.
+static Status check_dim(const Model *model, const DocNode *entry, Number *number) {
     const DocNode *dim = doc_find(entry, "recipe");
     const Recipe *recipe = model->recipe;
     RecipeKey key;
@@ -286,6 +287,11 @@ static Status check_dim(const Model *model, const DocNode *entry, const Number *
     if (!recipe_dim(recipe, dim->text, &key, &said))
         return diag_error(model->sink, DIAG_R0013, dim->span, "dims has no %.40s", dim->text);
     if (!recipe->spans[key].line || (float)said == (float)number->value) return STATUS_OK;
+    if (key == RECIPE_DIMS_ROPE_BASE && recipe->is_rope_custom) {
+        number->value = said;
+        number->origin = "dims.rope_base (enable_custom_rope)";
+        return STATUS_OK;
+    }
     Status status =
         diag_error(model->sink, DIAG_R0011, recipe->spans[key],
                    "dims.%s is %.9g, the model file has %.9g", dim->text, said, number->value);

@@ -11,6 +11,8 @@
 #include "abi/plan.h"
 #include "base/file.h"
 #include "recipe/known_model.h"
+#include "recipe/recipe_list.h"
+#include "recipe/recipe_refuse.h"
 #include "recipe/recipe_relation.h"
 #include "recipe/size.h"
 #include "text/doc.h"
@@ -177,6 +179,8 @@ static Status read_value(Reader *r, const DocNode *node, RecipeKey key, void *ba
     case RECIPE_TYPE_WORD: return read_word(r, node, info, field);
     case RECIPE_TYPE_SIZE: return recipe_read_size(node, info->path, r->sink, field);
     case RECIPE_TYPE_LEVELS: return read_levels(r, node, info, field);
+    case RECIPE_TYPE_INTS: return recipe_read_ints(node, info, r->sink, field);
+    case RECIPE_TYPE_OPS: return recipe_read_ops(node, info, r->sink, field);
     case RECIPE_TYPE_RELATIONS:
         return recipe_read_relations(node, info->path, &r->recipe->arena, r->sink, field);
     case RECIPE_TYPE_TEXT:
@@ -196,6 +200,8 @@ static void set_default(Recipe *recipe, RecipeKey key, void *base) {
     case RECIPE_TYPE_SIZE: *(int64_t *)field = strtoll(text, NULL, 10); return;
     case RECIPE_TYPE_REAL: *(double *)field = strtod(text, NULL); return;
     case RECIPE_TYPE_BOOL: *(bool *)field = str_equal(text, "true"); return;
+    case RECIPE_TYPE_INTS:
+    case RECIPE_TYPE_OPS:
     case RECIPE_TYPE_RELATIONS: return; // none
     case RECIPE_TYPE_LEVELS: *(uint32_t *)field = (1u << NUM_CPU_LEVELS) - 1; return;
     case RECIPE_TYPE_WORD:
@@ -284,7 +290,7 @@ static void derive_mode(Reader *r, RecipeRule *rule) {
         diag_write(r->sink, "mode: %s", is_forbidden ? "allow" : rule->mode);
     }
     rule->is_enabled = !is_forbidden;
-    rule->says_flash = r->is_given[RECIPE_RULE_FLASH];
+    rule->says_flash = r->is_given[RECIPE_RULE_FLASH] || rule->flash_version;
     if (is_forbidden && rule->says_flash && rule->is_flash) {
         note_error(diag_error(r->sink, DIAG_R0011, rule->span,
                               "the rule %s is forbidden and says use_flash_attention: true",
@@ -292,8 +298,9 @@ static void derive_mode(Reader *r, RecipeRule *rule) {
         diag_write(r->sink, "mode: require");
     }
     if (rule->says_flash && !str_equal(rule->pattern, "attn_softmax"))
-        note_error(diag_error(r->sink, DIAG_R0012, rule->span,
-                              "use_flash_attention belongs to the rule attn_softmax"));
+        note_error(
+            diag_error(r->sink, DIAG_R0012, rule->span, "%s belongs to the rule attn_softmax",
+                       rule->flash_version ? "flash_attention_version" : "use_flash_attention"));
 }
 
 // Whole rows of scores are stored in a language model, as its context has no bound that a kernel
@@ -315,7 +322,7 @@ static void read_rules(Reader *r, const DocNode *list, const char *prefix) {
         RecipeRule rule = {.span = item->span};
         size_t errors = r->sink->num_errors;
         r->num_errors_before = errors;
-        for (int i = RECIPE_RULE_PATTERN; i <= RECIPE_RULE_FLASH; i++) r->is_given[i] = false;
+        for (int i = RECIPE_RULE_PATTERN; i <= RECIPE_RULE_ORDER; i++) r->is_given[i] = false;
         if (doc_want_kind(item, "an element of fusion_rules", DOC_MAP, r->sink) != STATUS_OK)
             continue;
         read_map(r, item, prefix, &rule);
@@ -486,10 +493,38 @@ static DiagSpan span_or_root(const Reader *r, RecipeKey key) {
 
 typedef struct RangeKeys {
     const char *name;
-    RecipeKey min, step;
+    RecipeKey min, step, hot;
 } RangeKeys;
 
-// The multiples of step from min to max, and max, behind the size 1. Reports what is wrong.
+// Puts the sizes that are to have a variant of their own among the others.
+static uint32_t add_hot(Reader *r, const RecipeRange *range, const RangeKeys *of, uint32_t num,
+                        int64_t sizes[RECIPE_MAX_BUCKETS]) {
+    for (uint32_t i = 0; i < range->hot.num; i++) {
+        int64_t hot = range->hot.of[i];
+        uint32_t at = 0;
+        while (at < num && sizes[at] < hot) at++;
+        if (hot < range->min || hot > range->max) {
+            note_error(diag_error(r->sink, DIAG_R0011, span_or_root(r, of->hot),
+                                  "%s.hot %" PRId64 " lies outside min %" PRId64 " to max %" PRId64,
+                                  of->name, hot, range->min, range->max));
+            return 0;
+        }
+        if (at < num && sizes[at] == hot) continue;
+        if (num == RECIPE_MAX_BUCKETS) {
+            note_error(diag_error(r->sink, DIAG_R0005, span_or_root(r, of->hot),
+                                  "%s gives more than %d buckets with its hot ones", of->name,
+                                  RECIPE_MAX_BUCKETS));
+            diag_write(r->sink, "a larger step, or fewer hot sizes");
+            return 0;
+        }
+        memmove(sizes + at + 1, sizes + at, (num++ - at) * sizeof *sizes);
+        sizes[at] = hot;
+    }
+    return num;
+}
+
+// The multiples of step from min to max, max, and the hot ones, behind the size 1. Reports what is
+// wrong.
 static uint32_t list_sizes(Reader *r, RecipeRange *range, const RangeKeys *of,
                            int64_t sizes[RECIPE_MAX_BUCKETS]) {
     if (!r->is_given[of->step]) range->step = range->max;
@@ -515,12 +550,13 @@ static uint32_t list_sizes(Reader *r, RecipeRange *range, const RangeKeys *of,
     for (int64_t size = first; size < range->max; size += range->step)
         if (size > 1) sizes[num++] = size;
     if (range->max > 1) sizes[num++] = range->max;
-    return num;
+    return add_hot(r, range, of, num, sizes);
 }
 
 static void derive_buckets(Reader *r) {
-    static const RangeKeys seq = {"seq_len", RECIPE_SEQ_MIN, RECIPE_SEQ_STEP},
-                           batch = {"batch_size", RECIPE_BATCH_MIN, RECIPE_BATCH_STEP};
+    static const RangeKeys seq = {"seq_len", RECIPE_SEQ_MIN, RECIPE_SEQ_STEP, RECIPE_SEQ_HOT},
+                           batch = {"batch_size", RECIPE_BATCH_MIN, RECIPE_BATCH_STEP,
+                                    RECIPE_BATCH_HOT};
     Recipe *recipe = r->recipe;
     recipe->num_buckets = list_sizes(r, &recipe->seq_len, &seq, recipe->buckets);
     int64_t sizes[RECIPE_MAX_BUCKETS];
@@ -687,9 +723,8 @@ static Status read_document(Reader *r, const DocNode *root) {
     if (r->sink->num_errors != errors) return STATUS_INVALID;
     check_scope(r);
     check_attention(r);
-    if (!r->recipe->is_kv_paged)
-        note_error(diag_error(r->sink, DIAG_R0012, span_or_root(r, RECIPE_PAGED),
-                              "a KV cache that is not paged is not supported"));
+    note_error(recipe_refuse_unmade(r->recipe, r->sink));
+    note_error(recipe_derive_sync(r->recipe, r->sink));
     derive_dims(r);
     derive_format(r->recipe);
     recipe_derive_precisions(r->recipe, r->sink);

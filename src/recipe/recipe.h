@@ -8,6 +8,7 @@
 #include "abi/quant.h"
 #include "abi/relation.h"
 #include "base/diag.h"
+#include "ir/ir.h"
 #include "target/target.h"
 
 typedef enum RecipeKey {
@@ -27,6 +28,8 @@ typedef enum RecipeType {
     RECIPE_TYPE_SIZE,
     RECIPE_TYPE_LEVELS,
     RECIPE_TYPE_RELATIONS,
+    RECIPE_TYPE_INTS,
+    RECIPE_TYPE_OPS,
 } RecipeType;
 
 // What a recipe must describe for a key to be of use.
@@ -49,9 +52,23 @@ typedef struct RecipeKeyInfo {
 
 const RecipeKeyInfo *recipe_key_info(RecipeKey key);
 
+enum { RECIPE_MAX_LIST = 32 };
+
+typedef struct RecipeInts {
+    int64_t of[RECIPE_MAX_LIST];
+    uint32_t num;
+} RecipeInts;
+
 typedef struct RecipeRange {
     int64_t min, max, step;
+    RecipeInts hot; // ascending
 } RecipeRange;
+
+typedef struct RecipeOps {
+    IrOpKind of[RECIPE_MAX_LIST];
+    DiagSpan spans[RECIPE_MAX_LIST];
+    uint32_t num;
+} RecipeOps;
 
 // A size of a subgraph that varies, by its name in the module.
 typedef struct RecipeSize {
@@ -78,6 +95,7 @@ typedef struct RecipeRule {
     const char *pattern;
     const char *mode; // "allow", "forbid", "require"
     bool is_enabled, is_atomic, is_flash, says_flash;
+    int64_t flash_version, order; // 0: not given
     DiagSpan span;
 } RecipeRule;
 
@@ -134,7 +152,11 @@ typedef struct Recipe {
     int64_t page_len_tokens, max_pages; // of a sequence
     int64_t num_pages;                  // of all sequences of a batch that the relations allow
     RecipeRelations relations;
-    bool is_kv_paged;
+    int64_t reserve_bytes;
+    const char *fallback; // "allow", "forbid"
+    RecipeOps unsupported_ops;
+    bool is_kv_paged, is_recomputed, is_rope_custom;
+    bool is_async, is_sync; // contraries
     bool is_qkv_packed, is_gate_up_packed;
     RecipeTarget targets[RECIPE_MAX_TARGETS]; // at least one
     uint32_t num_targets;

@@ -104,9 +104,9 @@ static Status check_header(Artifact *artifact, DiagSink *sink) {
         plan->num_pages > (uint64_t)plan->max_pages * plan->max_sequences)
         return diag_error(sink, DIAG_X0006, span, "%u pages for %u sequences", plan->num_pages,
                           plan->max_sequences);
-    const uint64_t sizes[] = {plan->weights_bytes, plan->arena_bytes, plan->kv_bytes,
-                              plan->scratch_bytes, plan->io_bytes,    plan->runtime_bytes,
-                              plan->ports_bytes};
+    const uint64_t sizes[] = {plan->weights_bytes, plan->arena_bytes,  plan->kv_bytes,
+                              plan->scratch_bytes, plan->io_bytes,     plan->runtime_bytes,
+                              plan->ports_bytes,   plan->reserve_bytes};
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
         if (sizes[i] > PLAN_MAX_SPACE_BYTES)
             return diag_error(sink, DIAG_X0006, span, "a memory space of %llu bytes",

@@ -41,6 +41,8 @@ SOFTMAX = {"version": 1, "model_name": "s", "subgraph": {"file": os.path.join(
     ROOT, "tests", "chain", "modules", "matmul_softmax.mlir")}}
 LARGE = MODEL | {"dims": DIMS | {"hidden": 1024, "ffn": 4096, "vocab": 32000}}
 BATCH = MODEL | {"input_constraints": MODEL["input_constraints"] | {"batch_size": {"max": 8, "step": 4}}}
+OTHER_BASE = {k: v for k, v in MODEL.items() if k not in ("dims", "precision")} | {"model": "two.gguf", "dims": {"rope_base": 50000}}
+APART = MODEL | {"input_layouts": {"qkv_packed": False}}  # three products that need not wait for one another
 WINDOW = MODEL | {"dims": DIMS | {"architecture": "olmo2", "sliding_window": 32}}
 
 
@@ -94,6 +96,17 @@ ROWS = {
     "input_constraints.seq_len.step": ("plan", MODEL, 32, 16, "entries"),
     "input_constraints.kv_cache_seq_len.max": ("plan", MODEL, 64, 128, "memory"),
     "relations": ("plan", BATCH, ["batch_size * kv_cache_seq_len <= 512"], ["batch_size * kv_cache_seq_len <= 128"], "capacity"),
+    "input_constraints.batch_size.hot": ("plan", BATCH, [4], [3], "entries"),
+    "input_constraints.seq_len.hot": ("plan", MODEL, [32], [5, 17], "entries"),
+    "enable_custom_rope": ("diagnostic", OTHER_BASE, True, False, ("R0011", 3)),
+    "unsupported_ops": ("diagnostic", MODEL, ["math.tanh"], ["math.tanh", "math.exp"], ("P0063", 1)),
+    "fallback": ("diagnostic", MODEL, "allow", "forbid", ("P0064", 1)),
+    "enable_async_execution": ("plan", APART, True, False, "entries"),
+    "enable_sync_all": ("plan", APART, False, True, "entries"),
+    "memory_optimization.enable_recomputation": ("diagnostic", MODEL, False, True, ("R0012", 3)),
+    "reserve": ("plan", MODEL, "4096 B", "8192 B", "memory"),
+    "fusion_rules[].flash_attention_version": ("diagnostic", ruled(pattern="attn_softmax"), 2, 3, ("R0012", 3)),
+    "fusion_rules[].fuse_order": ("diagnostic", ruled(pattern="elementwise"), None, 1, ("R0012", 3)),
     "input_constraints[].min": ("plan", SUBGRAPH, 1, 9, "entries"),
     "input_constraints[].max": ("plan", SUBGRAPH, 16, 32, "entries"),
     "input_constraints[].step": ("plan", SUBGRAPH, 8, 4, "entries"),

@@ -1,0 +1,58 @@
+// Values of recipe keys that are lists; see recipe_list.h.
+#include "recipe/recipe_list.h"
+
+#include <inttypes.h>
+
+static Status check_len(const DocNode *node, const RecipeKeyInfo *info, DiagSink *sink) {
+    TRY(doc_want_kind(node, info->path, DOC_LIST, sink));
+    if (node->num_children <= RECIPE_MAX_LIST) return STATUS_OK;
+    return diag_error(sink, DIAG_R0012, node->span, "%s has %zu elements, at most %d can be",
+                      info->path, node->num_children, RECIPE_MAX_LIST);
+}
+
+static int ascending(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+Status recipe_read_ints(const DocNode *node, const RecipeKeyInfo *info, DiagSink *sink,
+                        RecipeInts *out) {
+    TRY(check_len(node, info, sink));
+    FOR_EACH_DOC(item, node) {
+        int64_t value = 0;
+        TRY(doc_get_int(item, info->path, info->min, info->max, sink, &value));
+        for (uint32_t i = 0; i < out->num; i++)
+            if (out->of[i] == value)
+                return diag_error(sink, DIAG_R0011, item->span, "%s names %" PRId64 " twice",
+                                  info->path, value);
+        out->of[out->num++] = value;
+    }
+    array_sort(out->of, out->num, sizeof *out->of, ascending);
+    return STATUS_OK;
+}
+
+static Status refuse_op(const DocNode *item, const RecipeKeyInfo *info, DiagSink *sink) {
+    const char *names[NUM_IR_OP_KINDS];
+    for (int i = 0; i < NUM_IR_OP_KINDS; i++) names[i] = ir_op_info((IrOpKind)i)->name;
+    Status status = diag_error(sink, DIAG_R0010, item->span, "%s: there is no op %.60s", info->path,
+                               item->text);
+    const char *nearest = str_nearest(item->text, names, NUM_IR_OP_KINDS);
+    if (nearest)
+        diag_write(sink, "%s", nearest);
+    else
+        diag_write(sink, "an op that `ingot compile --list-dialects` lists");
+    return status;
+}
+
+Status recipe_read_ops(const DocNode *node, const RecipeKeyInfo *info, DiagSink *sink,
+                       RecipeOps *out) {
+    TRY(check_len(node, info, sink));
+    FOR_EACH_DOC(item, node) {
+        const char *name = NULL;
+        TRY(doc_get_string(item, info->path, sink, &name));
+        if (!ir_op_find(name, item->text_len, &out->of[out->num]))
+            return refuse_op(item, info, sink);
+        out->spans[out->num++] = item->span;
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,15 @@
+// Values of recipe keys that are lists.
+#ifndef INGOT_RECIPE_RECIPE_LIST_H
+#define INGOT_RECIPE_RECIPE_LIST_H
+
+#include "recipe/recipe.h"
+#include "text/doc.h"
+
+// Whole numbers within the bounds of the key, none twice (R0011); ascending afterwards.
+Status recipe_read_ints(const DocNode *node, const RecipeKeyInfo *info, DiagSink *sink,
+                        RecipeInts *out) MUST_USE;
+// Names of ops of the IR; R0010 with the nearest if there is none of that name.
+Status recipe_read_ops(const DocNode *node, const RecipeKeyInfo *info, DiagSink *sink,
+                       RecipeOps *out) MUST_USE;
+
+#endif

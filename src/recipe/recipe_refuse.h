@@ -1,0 +1,13 @@
+// Keys whose values no target can have so far, and those that say one thing in two ways.
+#ifndef INGOT_RECIPE_RECIPE_REFUSE_H
+#define INGOT_RECIPE_RECIPE_REFUSE_H
+
+#include "recipe/recipe.h"
+
+// R0012 for each of them, by the name of the target, with why and what to write instead; R0011 for
+// enable_custom_rope without a base.
+Status recipe_refuse_unmade(const Recipe *recipe, DiagSink *sink) MUST_USE;
+// enable_async_execution and enable_sync_all are contraries: each follows from the other; R0011.
+Status recipe_derive_sync(Recipe *recipe, DiagSink *sink) MUST_USE;
+
+#endif
