@@ -96,7 +96,7 @@ static Status bad_value(const OptionInfo *info, const char *name, const char *te
                         DiagSink *sink) {
     Status status =
         usage_error(sink, DIAG_U0004, "%s cannot be %.60s", name, *text ? text : "empty");
-    if (info->kind == OPTION_COUNT)
+    if (info->kind == OPTION_COUNT || info->kind == OPTION_MAYBE_COUNT)
         diag_evidence(sink, "a whole number from %.0f to %.0f is expected", info->min, info->max);
     else if (info->kind == OPTION_REAL_ABOVE)
         diag_evidence(sink, "a number above %g and at most %g is expected", info->min, info->max);
@@ -115,7 +115,7 @@ Status option_parse(const OptionInfo *info, const char *name, const char *text, 
     char *end = NULL;
     bool is_good = true;
     errno = 0;
-    if (info->kind == OPTION_COUNT) {
+    if (info->kind == OPTION_COUNT || info->kind == OPTION_MAYBE_COUNT) {
         uint64_t count = strtoull(text, &end, 10);
         is_good = is_decimal(text, "0123456789") && !errno && count <= INT64_MAX &&
                   (double)count >= info->min && (double)count <= info->max;
@@ -144,6 +144,7 @@ static Status set_option(OptionId id, const char *text, DiagSink *sink, Args *ar
         return usage_error(sink, DIAG_U0005, "--%s is given twice", options[id].name);
     value->is_set = true;
     value->text = text;
+    if (!text && options[id].kind == OPTION_MAYBE_COUNT) value->count = (uint64_t)options[id].min;
     ARRAY_RESERVE(value->all, value->num_all, value->capacity);
     value->all[value->num_all++] = text;
     return text ? parse_value(&options[id], value, sink) : STATUS_OK;
@@ -173,7 +174,7 @@ static Status take_option(Verb verb, int argc, char *const *argv, int *inout_i, 
         if (attached) return usage_error(sink, DIAG_U0004, "--%s takes no value", info->name);
         return set_option(id, NULL, sink, args);
     }
-    if (!attached && info->kind != OPTION_MAYBE_TEXT) {
+    if (!attached && info->kind != OPTION_MAYBE_TEXT && info->kind != OPTION_MAYBE_COUNT) {
         if (*inout_i + 1 >= argc)
             return usage_error(sink, DIAG_U0004, "--%s needs a value: --%s %s", info->name,
                                info->name, info->metavar);

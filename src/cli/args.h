@@ -28,8 +28,9 @@ typedef enum OptionKind {
     OPTION_TEXTS, // the one kind of value that may be given several times
     OPTION_COUNT,
     OPTION_REAL,
-    OPTION_REAL_ABOVE, // min itself is excluded
-    OPTION_MAYBE_TEXT,
+    OPTION_REAL_ABOVE,  // min itself is excluded
+    OPTION_MAYBE_TEXT,  // a value only as --name=VALUE
+    OPTION_MAYBE_COUNT, // the same; without one: min
 } OptionKind;
 
 typedef struct OptionInfo {

@@ -65,7 +65,7 @@ static void put_option(StrBuf *out, const OptionInfo *info) {
     else
         strbuf_puts(&name, "      ");
     strbuf_printf(&name, "--%s", info->name);
-    if (info->kind == OPTION_MAYBE_TEXT)
+    if (info->kind == OPTION_MAYBE_TEXT || info->kind == OPTION_MAYBE_COUNT)
         strbuf_printf(&name, "[=%s]", info->metavar);
     else if (info->kind != OPTION_FLAG)
         strbuf_printf(&name, " %s", info->metavar);

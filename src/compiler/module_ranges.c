@@ -179,7 +179,7 @@ static Status find_range(Bind *b, const char *name, Range *out) {
     out->min = size->range.min;
     out->max = size->range.max;
     out->step = size->range.step;
-    out->rejects = str_equal(size->off_step, "reject");
+    out->rejects = str_equal(size->range.off_step, "reject");
     return STATUS_OK;
 }
 

@@ -621,7 +621,28 @@ Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *conf
     return STATUS_OK;
 }
 
-void plan_build_relations(PlanBuild *build, const Recipe *recipe) {
+// A range is in the plan where the recipe refuses what would be padded otherwise.
+static void add_range(PlanBuild *build, const char *name, const RecipeRange *range,
+                      const Recipe *recipe, RecipeKey off_step, RecipeKey below) {
+    bool rejects = str_equal(range->off_step, "reject"),
+         rejects_below = str_equal(range->out_of_range, "reject");
+    if (!rejects && !rejects_below) return;
+    uint32_t line = recipe->spans[rejects ? off_step : below].line;
+    const char *at = arena_printf(&build->arena, RECIPE_NEUTRAL_NAME ":%u", line);
+    build->sizes[build->num_sizes++] = (PlanSize){.name = plan_build_string(build, name),
+                                                  .at = plan_build_string(build, at),
+                                                  .rejects_off_step = rejects,
+                                                  .min = rejects_below ? range->min : 1,
+                                                  .max = range->max,
+                                                  .step = range->step};
+}
+
+void plan_build_guards(PlanBuild *build, const Recipe *recipe) {
+    build->sizes = ARENA_ARRAY(&build->arena, PlanSize, 2);
+    build->num_sizes = 0;
+    add_range(build, "batch_size", &recipe->batch_size, recipe, RECIPE_BATCH_OFF_STEP,
+              RECIPE_BATCH_BELOW);
+    add_range(build, "seq_len", &recipe->seq_len, recipe, RECIPE_SEQ_OFF_STEP, RECIPE_SEQ_BELOW);
     uint32_t num = recipe->relations.num;
     build->relations = ARENA_ARRAY(&build->arena, PlanRelation, num);
     build->num_relations = num;

@@ -61,7 +61,9 @@ typedef struct RecipeInts {
 
 typedef struct RecipeRange {
     int64_t min, max, step;
-    RecipeInts hot; // ascending
+    RecipeInts hot;           // ascending
+    const char *off_step;     // "pad", "reject"
+    const char *out_of_range; // of a model: "next_bucket", "reject"
 } RecipeRange;
 
 typedef struct RecipeOps {
@@ -74,7 +76,6 @@ typedef struct RecipeOps {
 typedef struct RecipeSize {
     const char *name;
     RecipeRange range;
-    const char *off_step; // "pad", "reject"
     DiagSpan span;
 } RecipeSize;
 

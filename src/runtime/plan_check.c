@@ -312,8 +312,8 @@ static Status check_sizes(Artifact *artifact, DiagSink *sink) {
     const SectionEntry *section = artifact_find_section(artifact, SECTION_SIZES, 0, &data);
     if (!section || section->len_bytes == 0) return STATUS_OK;
     DiagSpan span = {.file = artifact->path, .byte_offset = section->offset};
-    if (section->len_bytes % sizeof(PlanSize) != 0 || section->len_bytes > 1 << 16 ||
-        artifact->plan->vocab_size)
+    bool is_model = artifact->plan->vocab_size != 0;
+    if (section->len_bytes % sizeof(PlanSize) != 0 || section->len_bytes > 1 << 16)
         return diag_error(sink, DIAG_X0006, span, "the sizes of entries are no table");
     artifact->sizes = (const PlanSize *)data;
     artifact->num_sizes = (uint32_t)(section->len_bytes / sizeof(PlanSize));
@@ -324,6 +324,8 @@ static Status check_sizes(Artifact *artifact, DiagSink *sink) {
             size->max < size->min || size->step < 1 || size->max > INT32_MAX ||
             size->step > INT32_MAX)
             return diag_error(sink, DIAG_X0006, span, "size %u of an entry is malformed", i);
+        if (is_model && *artifact_string(artifact, size->entry))
+            return diag_error(sink, DIAG_X0006, span, "size %u is of an entry of its own", i);
         uint32_t num = 0;
         for (uint32_t k = 0; k <= i; k++) num += artifact->sizes[k].entry == size->entry;
         if (num > PLAN_MAX_SIZES)

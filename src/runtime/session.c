@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/buckets.h"
 #include "runtime/relations.h"
 
 struct Session {
@@ -60,6 +61,30 @@ static void say_what_sets_pages(const Artifact *artifact, DiagSink *sink) {
     if (*set_by) diag_evidence(sink, "set by %s", set_by);
 }
 
+// Tokens of the next chunk of num_ids behind `used` others: the relations may allow fewer than the
+// largest bucket.
+static uint32_t chunk_of(const Session *session, uint64_t used, uint64_t num_ids) {
+    const Artifact *artifact = executor_artifact(session->executor);
+    const CallDims call = {1, MIN(num_ids, (uint64_t)session->chunk_tokens), used};
+    uint32_t chunk = relations_chunk(artifact, &call);
+    return chunk < call.seq_len ? bucket_below(artifact, false, chunk) : chunk;
+}
+
+// Are all chunks of a request sizes that the recipe wants computed?
+static Status check_chunks(const Session *session, uint64_t num_ids, DiagSink *sink) {
+    const Artifact *artifact = executor_artifact(session->executor);
+    uint64_t used = session->num_tokens;
+    if (artifact->num_sizes == 0) return STATUS_OK;
+    while (num_ids > 0) {
+        uint32_t chunk = chunk_of(session, used, num_ids);
+        if (bucket_is_refused(artifact, false, chunk))
+            return bucket_refuse(artifact, false, chunk, sink);
+        used += chunk;
+        num_ids -= chunk;
+    }
+    return STATUS_OK;
+}
+
 // Refuses what cannot be computed, before anything is.
 static Status check_request(const Session *session, const int32_t *ids, uint64_t num_ids,
                             DiagSink *sink) {
@@ -92,6 +117,7 @@ static Status check_request(const Session *session, const int32_t *ids, uint64_t
     if (num_ids > 0) {
         const CallDims least = {1, 1, session->num_tokens + num_ids}; // in chunks of one token
         TRY(relations_check(artifact, &least, sink));
+        TRY(check_chunks(session, num_ids, sink));
     }
     for (uint64_t i = 0; i < num_ids; i++)
         if (ids[i] < 0 || (uint32_t)ids[i] >= plan->vocab_size)
@@ -99,21 +125,6 @@ static Status check_request(const Session *session, const int32_t *ids, uint64_t
                               "token %llu of the request is %d; ids are 0 to %u",
                               (unsigned long long)i, ids[i], plan->vocab_size - 1);
     return STATUS_OK;
-}
-
-// Index of the smallest entry that holds so many tokens, or sequences.
-static uint32_t pick_entry(const Artifact *artifact, bool is_batch, uint32_t num) {
-    for (uint32_t i = 0; i < artifact->plan->entries.count; i++)
-        if (!artifact->entries[i].is_batch == !is_batch &&
-            artifact->entries[i].bucket_tokens >= num)
-            return i;
-    BUG("no bucket holds %u", num);
-}
-
-// Tokens of the next chunk of so many: the relations may allow fewer than the largest bucket.
-static uint32_t chunk_of(const Session *session, uint64_t num_ids) {
-    const CallDims call = {1, MIN(num_ids, (uint64_t)session->chunk_tokens), session->num_tokens};
-    return relations_chunk(executor_artifact(session->executor), &call);
 }
 
 static void take_pages(Session *session, uint32_t num_tokens) {
@@ -134,7 +145,7 @@ static ExecutorCall run_chunk(Session *session, const int32_t *ids, uint32_t num
     memcpy(io.tokens, ids, num_tokens * sizeof *ids);
     memcpy(io.page_table, session->page_table, plan->max_pages * sizeof *io.page_table);
     const ExecutorCall call = {
-        .entry = pick_entry(executor_artifact(session->executor), false, num_tokens),
+        .entry = bucket_entry(executor_artifact(session->executor), false, num_tokens),
         .num_valid = num_tokens,
         .start = session->num_tokens,
         .part = part,
@@ -148,7 +159,7 @@ static ExecutorCall run_chunk(Session *session, const int32_t *ids, uint32_t num
 Status session_prefill(Session *session, const int32_t *ids, uint64_t num_ids, DiagSink *sink) {
     TRY(check_request(session, ids, num_ids, sink));
     while (num_ids > 0) {
-        uint32_t num_tokens = chunk_of(session, num_ids);
+        uint32_t num_tokens = chunk_of(session, session->num_tokens, num_ids);
         (void)run_chunk(session, ids, num_tokens,
                         num_tokens == num_ids ? EXECUTOR_ALL : EXECUTOR_BODY);
         session->has_logits = true;
@@ -176,8 +187,8 @@ Status session_prefill_each(Session *session, const int32_t *ids, uint64_t num_i
     TRY(check_request(session, ids, num_ids, sink));
     const Artifact *artifact = executor_artifact(session->executor);
     for (uint64_t done = 0; done < num_ids;) {
-        uint32_t num_tokens = chunk_of(session, num_ids - done);
-        bool repeats = artifact->entries[pick_entry(artifact, false, num_tokens)].repeats_head;
+        uint32_t num_tokens = chunk_of(session, session->num_tokens, num_ids - done);
+        bool repeats = artifact->entries[bucket_entry(artifact, false, num_tokens)].repeats_head;
         session->has_logits = true;
         if (repeats && num_tokens > 1) { // else the tokens one by one: the same numbers, later
             run_chunk_each(session, ids + done, num_tokens, each, context, done);
@@ -222,6 +233,7 @@ static Status check_batch(Session *const *sessions, const int32_t *ids, uint32_t
         call.kv_cache_seq_len = MAX(call.kv_cache_seq_len, sessions[i]->num_tokens + (uint64_t)1);
     }
     TRY(relations_check(artifact, &call, sink));
+    if (bucket_is_refused(artifact, true, num)) return bucket_refuse(artifact, true, num, sink);
     uint32_t num_free = executor_num_free_pages(sessions[0]->executor);
     if (num_pages <= num_free) return STATUS_OK;
     Status status =
@@ -238,7 +250,7 @@ Status session_decode_batch(Session *const *sessions, const int32_t *ids, uint32
     TRY(check_batch(sessions, ids, num, sink));
     Executor *executor = sessions[0]->executor;
     const Artifact *artifact = executor_artifact(executor);
-    uint32_t max_pages = artifact->plan->max_pages, entry = pick_entry(artifact, true, num);
+    uint32_t max_pages = artifact->plan->max_pages, entry = bucket_entry(artifact, true, num);
     ExecutorIo io = executor_io(executor);
     memset(io.starts, 0, artifact->io.starts_bytes);
     for (uint32_t i = 0; i < num; i++) {

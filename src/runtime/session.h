@@ -21,8 +21,8 @@ void session_truncate(Session *session, uint32_t num_tokens);
 // chunks of at most session_chunk tokens, fewer where the relations of the recipe want it, each run
 // by the smallest entry that holds it; the logits do not depend on the cut. num_ids 0: nothing
 // happens. Failures, all before anything is computed or changed: X0011 context full (STATUS_LIMIT,
-// with both numbers), X0015 no page free (STATUS_LIMIT), X0023 a relation (STATUS_LIMIT), X0012 bad
-// id (STATUS_INVALID).
+// with both numbers), X0015 no page free (STATUS_LIMIT), X0023 a relation (STATUS_LIMIT), X0021 a
+// chunk of a size that the recipe refuses, X0012 bad id (STATUS_INVALID).
 Status session_prefill(Session *session, const int32_t *ids, uint64_t num_ids,
                        DiagSink *sink) MUST_USE;
 // The same, with the logits after each token on the way: they are given to `each` in order, index 0

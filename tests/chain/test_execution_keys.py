@@ -135,5 +135,19 @@ def check_the_planners_log():
         expect(gpu["buffers"], "of machines without a backend too")
 
 
+def check_both_spellings_of_the_command_line():
+    with scratch() as folder:
+        two = MODEL | {"targets": MODEL["targets"] + [{"name": "l40s"}]}
+        path = saved(folder, two)
+        for target in ("x86_64", "l40s"):
+            one = run_well("compile", path, "--dry-run", f"--target={target}")
+            expect(run_well("compile", "--dry-run", f"--recipe={path}", f"--target={target}") == one, target)
+        path = saved(folder, MODEL)
+        expect(run_well("compile", path, "--emit-ir") == run_well("compile", f"--recipe={path}", "--emit-ir=1"), "level 1")
+        expect(run_well("compile", "--emit-ir", path) != run_well("compile", path, "--emit-ir=2"), "level 2 is another")
+        expect(run("compile", path, "--emit-ir=4").returncode == 2, "there are three")
+        expect(run_well("compile", path, "--verify-recipe") == run_well("verify", path), "the same words")
+
+
 if __name__ == "__main__":
     main(globals())

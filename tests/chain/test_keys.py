@@ -41,6 +41,10 @@ SOFTMAX = {"version": 1, "model_name": "s", "subgraph": {"file": os.path.join(
     ROOT, "tests", "chain", "modules", "matmul_softmax.mlir")}}
 LARGE = MODEL | {"dims": DIMS | {"hidden": 1024, "ffn": 4096, "vocab": 32000}}
 BATCH = MODEL | {"input_constraints": MODEL["input_constraints"] | {"batch_size": {"max": 8, "step": 4}}}
+FROM_FILE = {k: v for k, v in MODEL.items() if k not in ("dims", "precision")} | {"model": "two.gguf", "input_constraints": {
+    "seq_len": {"max": 8}, "kv_cache_seq_len": {"max": 64}, "batch_size": {"max": 4}}}
+LATE = FROM_FILE | {"input_constraints": {"seq_len": {"min": 4, "max": 8, "step": 4}, "kv_cache_seq_len": {"max": 64},
+                                          "batch_size": {"min": 4, "max": 4}}}
 OTHER_BASE = {k: v for k, v in MODEL.items() if k not in ("dims", "precision")} | {"model": "two.gguf", "dims": {"rope_base": 50000}}
 APART = MODEL | {"input_layouts": {"qkv_packed": False}}  # three products that need not wait for one another
 WINDOW = MODEL | {"dims": DIMS | {"architecture": "olmo2", "sliding_window": 32}}
@@ -56,7 +60,8 @@ def ruled(**rule):
 
 # key: (where, base, the value there if not the base's own, the other value, what must differ or be said).
 #   ir: the module as imported; typed: more conversions to that type reach the kernels; plan: that part of the
-#   dry run's report; diagnostic: codes and exit code of a dry run with the other value, the base being accepted.
+#   dry run's report; diagnostic: codes and exit code of a dry run with the other value, the base being accepted;
+#   run, prompt, batch: of a call.
 ROWS = {
     "version": ("diagnostic", MODEL, 1, 2, ("R0005", 3)),
     "model_name": ("plan", MODEL, "m", "other", "model_name"),
@@ -107,6 +112,10 @@ ROWS = {
     "reserve": ("plan", MODEL, "4096 B", "8192 B", "memory"),
     "fusion_rules[].flash_attention_version": ("diagnostic", ruled(pattern="attn_softmax"), 2, 3, ("R0012", 3)),
     "fusion_rules[].fuse_order": ("diagnostic", ruled(pattern="elementwise"), None, 1, ("R0012", 3)),
+    "input_constraints.seq_len.off_step": ("prompt", FROM_FILE, "pad", "reject", ("X0021", 3)),
+    "input_constraints.seq_len.out_of_range": ("prompt", LATE, "next_bucket", "reject", ("X0021", 3)),
+    "input_constraints.batch_size.off_step": ("batch", FROM_FILE, "pad", "reject", ("X0021", 3)),
+    "input_constraints.batch_size.out_of_range": ("batch", LATE, "next_bucket", "reject", ("X0021", 3)),
     "input_constraints[].min": ("plan", SUBGRAPH, 1, 9, "entries"),
     "input_constraints[].max": ("plan", SUBGRAPH, 16, 32, "entries"),
     "input_constraints[].step": ("plan", SUBGRAPH, 8, 4, "entries"),
@@ -211,6 +220,21 @@ def off_step(path):
     return set(re.findall(r"error\[(\w+)\]", done.stderr.decode())), done.returncode
 
 
+def called(path, *options):
+    artifact = os.path.join(KEPT.name, "c.ingot")
+    run_well("compile", path, "-o", artifact)
+    done = run("bench", artifact, "--runs", "1", *options)
+    return set(re.findall(r"error\[(\w+)\]", done.stderr.decode())), done.returncode
+
+
+def prompt_of_3(path):
+    return called(path, "--prefill", "3", "--decode", "0")
+
+
+def batch_of_3(path):
+    return called(path, "--prefill", "0", "--decode", "2", "--batch", "3")
+
+
 def flip(key, where, base, value, other, what):
     first = with_value(base, key, value)
     second = with_value(base, key, other)
@@ -221,7 +245,7 @@ def flip(key, where, base, value, other, what):
     elif where == "typed":
         expect(seen(casts_of, first)[what] < seen(casts_of, second)[what], f"{key}: no conversion to {what} is made")
     else:
-        look = codes_of if where == "diagnostic" else off_step
+        look = {"diagnostic": codes_of, "run": off_step, "prompt": prompt_of_3, "batch": batch_of_3}[where]
         (said, status), (now, now_status) = seen(look, first), seen(look, second)
         code, exit_code = what
         expect(status == 0, f"{key}: {value} is refused: {said}")

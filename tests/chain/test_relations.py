@@ -127,6 +127,33 @@ def check_prompts_are_cut_to_fit():
         expect(done.returncode == 4 and b"X0023" in done.stderr and b"kv_cache_seq_len 62" in done.stderr, done.stderr)
 
 
+def check_sizes_between_buckets_may_be_refused():
+    """off_step and out_of_range of a model: what is padded, or refused before it runs, with the nearest sizes."""
+    with scratch() as folder:
+        cases = (({}, "12", "3", None, None), ({"off_step": "reject"}, "12", "3", "seq_len is 4, no bucket's", "1 or 8"),
+                 ({"min": 5, "out_of_range": "reject"}, "12", "2", "seq_len is 4, less than", "1 or 5"))
+        for range_, prompt, batch, words, nearest in cases:
+            text = "".join(f", {key}: {value}" for key, value in range_.items())
+            sizes = "{max: 4" + text.replace("min: 5", "min: 3") + "}"
+            _, artifact = compile_model(folder, batch=sizes, seq_more=text.replace(", min: 5", ""),
+                                        seq_min=range_.get("min", 1))
+            bench = ["bench", artifact, "--runs", "1"]
+            for ok in ("8", "9", "16"):
+                run_well(*bench, "--prefill", ok, "--decode", "0")
+            run_well(*bench, "--prefill", "0", "--decode", "2", "--batch", "4")
+            for done, name in ((run(*bench, "--prefill", prompt, "--decode", "0"), "seq_len"),
+                               (run(*bench, "--prefill", "0", "--decode", "2", "--batch", batch), "batch_size")):
+                said = done.stderr.decode()
+                if not words:
+                    expect(done.returncode == 0, said)
+                    continue
+                expect(done.returncode == 3 and "error[X0021]" in said and "recipe:" in said, said)
+                if name == "seq_len":
+                    expect(words in said and f"write:    {nearest}" in said, said)
+                else:
+                    expect(f"batch_size is {batch}, " in said, said)
+
+
 def check_a_dump_of_others_is_refused():
     with scratch() as folder:
         one, other = "seq_len * kv_cache_seq_len <= 4096", "seq_len * kv_cache_seq_len <= 4095"

@@ -9,7 +9,7 @@ RECIPE_TEXT = """version: 1
 model_name: tiny
 precision: {{weights: as_stored, activations: {activations}, kv_cache: {kv}}}
 input_constraints:
-  seq_len: {{min: 1, max: {bucket}, step: {bucket}}}
+  seq_len: {{min: {seq_min}, max: {bucket}, step: {bucket}{seq_more}}}
   kv_cache_seq_len: {{max: {kv_max}}}
 targets:
   - {{arch: x86_64, cpu: all, threads: 3}}
@@ -18,11 +18,11 @@ memory_optimization: {{kv_cache_page_size: 16}}
 PROMPTS = {"short": [4, 40, 200], "longer": [7, 100, 101, 3, 258, 90, 91, 92, 93, 94, 40, 41]}
 
 
-def compile_model(folder, activations="f32", kv="f32", rules="", bucket=8, batch="", kv_max=64, options=(), **shape):
+def compile_model(folder, activations="f32", kv="f32", rules="", bucket=8, batch="", kv_max=64, seq_min=1, seq_more="", options=(), **shape):
     model, recipe = os.path.join(folder, "m.gguf"), os.path.join(folder, "r.yaml")
     reference = make_model(model, **shape)
     with open(recipe, "w", encoding="utf-8") as out:
-        text = RECIPE_TEXT.format(activations=activations, kv=kv, bucket=bucket, kv_max=kv_max) + rules
+        text = RECIPE_TEXT.format(activations=activations, kv=kv, bucket=bucket, kv_max=kv_max, seq_min=seq_min, seq_more=seq_more) + rules
         sizes = f"input_constraints:\n  batch_size: {batch}\n" if batch else "input_constraints:\n"
         out.write(text.replace("input_constraints:\n", sizes))
     artifact = os.path.join(folder, f"m-{activations}.ingot")
