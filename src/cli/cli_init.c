@@ -190,6 +190,9 @@ static const char *example(const Init *in, RecipeKey key) {
         return arena_printf(in->arena, "[\"batch_size * kv_cache_seq_len <= %s\"]",
                             in->values[RECIPE_KV_MAX]);
     case RECIPE_RULE_FLASH_VERSION: return "2";
+    case RECIPE_LAYOUT_NAME: return "input_ids";
+    case RECIPE_LAYOUT_DTYPE: return "i32";
+    case RECIPE_LAYOUT_SHAPE: return "[batch, -1]";
     case RECIPE_UNSUPPORTED_OPS: return "[\"linalg.conv_2d_nhwc_hwcf\"]";
     case RECIPE_RESERVE: return "\"1 MB\"";
     case RECIPE_DIMS_ROPE_BASE: return "10000";

@@ -63,7 +63,8 @@ bool explain_key(const Cli *cli, const char *key) {
                                         "CPU levels",
                                         "a list of relations",
                                         "a list of whole numbers",
-                                        "a list of ops"};
+                                        "a list of ops",
+                                        "a shape"};
     for (int i = 0; i < NUM_RECIPE_KEYS; i++) {
         const RecipeKeyInfo *info = recipe_key_info((RecipeKey)i);
         if (!str_equal(info->path, key)) continue;

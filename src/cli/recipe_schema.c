@@ -1,5 +1,6 @@
 // The JSON Schema of recipes, from the table of keys: what an editor or another program needs to
 // know before a compile. What keys say of each other is left to the compiler.
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/recipe_schema.h"
@@ -66,6 +67,24 @@ static void put_relations(JsonWriter *json) {
     json_end_object(json);
 }
 
+static void put_shape(JsonWriter *json) {
+    json_put_string(json, "type", "array");
+    json_put_uint(json, "minItems", 1);
+    json_put_uint(json, "maxItems", RECIPE_MAX_RANK);
+    json_begin_object(json, "items");
+    json_begin_array(json, "anyOf");
+    json_begin_object(json, NULL);
+    json_put_string(json, "type", "integer");
+    json_put_int(json, "minimum", -1);
+    json_end_object(json);
+    json_begin_object(json, NULL);
+    json_put_string(json, "type", "string");
+    json_put_string(json, "pattern", "^[a-z_]+$");
+    json_end_object(json);
+    json_end_array(json);
+    json_end_object(json);
+}
+
 static void put_list(JsonWriter *json, const RecipeKeyInfo *info) {
     json_put_string(json, "type", "array");
     json_put_uint(json, "maxItems", RECIPE_MAX_LIST);
@@ -117,6 +136,7 @@ static void put_type(JsonWriter *json, const RecipeKeyInfo *info) {
     case RECIPE_TYPE_RELATIONS: put_relations(json); break;
     case RECIPE_TYPE_INTS:
     case RECIPE_TYPE_OPS: put_list(json, info); break;
+    case RECIPE_TYPE_SHAPE: put_shape(json); break;
     }
 }
 
@@ -150,6 +170,38 @@ static bool is_seen(RecipeScope scope, const char *path, size_t len, int end) {
 
 static void put_keys(JsonWriter *json, RecipeScope scope, const char *prefix);
 
+// A mapping that may be a list as well: of elements with keys of their own, or of such mappings.
+static bool put_either(JsonWriter *json, RecipeScope scope, const char *prefix, const char *key) {
+    char list[128];
+    snprintf(list, sizeof list, "%.*s[].", (int)strlen(prefix) - 1, prefix);
+    bool is_both = false;
+    for (int i = 0; i < NUM_RECIPE_KEYS; i++)
+        is_both |= is_of(recipe_key_info((RecipeKey)i), scope) &&
+                   str_has_prefix(recipe_key_info((RecipeKey)i)->path, list);
+    if (!is_both || str_equal(list, sizes_prefix)) return false;
+    json_begin_object(json, key);
+    json_begin_array(json, "anyOf");
+    json_begin_object(json, NULL);
+    put_keys(json, scope, prefix);
+    json_end_object(json);
+    json_begin_object(json, NULL);
+    json_put_string(json, "type", "array");
+    json_begin_object(json, "items");
+    json_begin_array(json, "anyOf");
+    json_begin_object(json, NULL);
+    put_keys(json, scope, prefix);
+    json_end_object(json);
+    json_begin_object(json, NULL);
+    put_keys(json, scope, list);
+    json_end_object(json);
+    json_end_array(json);
+    json_end_object(json);
+    json_end_object(json);
+    json_end_array(json);
+    json_end_object(json);
+    return true;
+}
+
 // A component with keys inside: a mapping, a list of mappings, or a mapping by any name.
 static void put_inner(JsonWriter *json, RecipeScope scope, const char *path, size_t prefix_len) {
     char prefix[128], key[64] = {0};
@@ -159,6 +211,7 @@ static void put_inner(JsonWriter *json, RecipeScope scope, const char *path, siz
     memcpy(prefix, path, len);
     prefix[len] = 0;
     memcpy(key, path + prefix_len, MIN(name, sizeof key - 1));
+    if (!is_many && put_either(json, scope, prefix, key)) return;
     json_begin_object(json, key);
     if (is_many) {
         bool is_map = str_equal(prefix, sizes_prefix);

@@ -11,6 +11,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "recipe/fill.h"
+#include "recipe/model_layouts.h"
 
 enum { MAX_LAYER_FUNCTIONS = 64 }; // each is compiled for every bucket and CPU level
 
@@ -518,6 +519,7 @@ static Status parse_module(Importer *im, IrModule **out_module) {
 Status import_model(const Recipe *recipe, Gguf *gguf, DiagSink *sink, IrModule **out_module) {
     Importer im = {0};
     Status status = model_init(&im.model, recipe, gguf, sink);
+    if (status == STATUS_OK) status = model_check_layouts(&im.model);
     if (status == STATUS_OK) status = write_module(&im);
     if (status == STATUS_OK) status = parse_module(&im, out_module);
     strbuf_deinit(&im.text);

@@ -6,10 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "abi/plan.h"
-#include "base/file.h"
 #include "recipe/known_model.h"
 #include "recipe/recipe_list.h"
 #include "recipe/recipe_refuse.h"
@@ -180,6 +177,7 @@ static Status read_value(Reader *r, const DocNode *node, RecipeKey key, void *ba
     case RECIPE_TYPE_SIZE: return recipe_read_size(node, info->path, r->sink, field);
     case RECIPE_TYPE_LEVELS: return read_levels(r, node, info, field);
     case RECIPE_TYPE_INTS: return recipe_read_ints(node, info, r->sink, field);
+    case RECIPE_TYPE_SHAPE: return recipe_read_shape(node, info, &r->recipe->arena, r->sink, field);
     case RECIPE_TYPE_OPS: return recipe_read_ops(node, info, r->sink, field);
     case RECIPE_TYPE_RELATIONS:
         return recipe_read_relations(node, info->path, &r->recipe->arena, r->sink, field);
@@ -202,6 +200,7 @@ static void set_default(Recipe *recipe, RecipeKey key, void *base) {
     case RECIPE_TYPE_BOOL: *(bool *)field = str_equal(text, "true"); return;
     case RECIPE_TYPE_INTS:
     case RECIPE_TYPE_OPS:
+    case RECIPE_TYPE_SHAPE:
     case RECIPE_TYPE_RELATIONS: return; // none
     case RECIPE_TYPE_LEVELS: *(uint32_t *)field = (1u << NUM_CPU_LEVELS) - 1; return;
     case RECIPE_TYPE_WORD:
@@ -376,11 +375,39 @@ static void read_targets(Reader *r, const DocNode *list, const char *prefix) {
     FOR_EACH_DOC(item, list) read_target(r, item, prefix, item->span);
 }
 
+// Elements are about a tensor each, or say qkv_packed.
+static void read_layouts(Reader *r, const DocNode *list, const char *prefix) {
+    Recipe *recipe = r->recipe;
+    FOR_EACH_DOC(item, list) {
+        RecipeLayout layout = {.span = item->span};
+        size_t errors = r->sink->num_errors;
+        r->num_errors_before = errors;
+        for (int i = RECIPE_LAYOUT_NAME; i <= RECIPE_LAYOUT_BLOCK; i++) r->is_given[i] = false;
+        if (doc_want_kind(item, "an element of input_layouts", DOC_MAP, r->sink) != STATUS_OK)
+            continue;
+        const DocNode *packed = doc_find(item, "qkv_packed");
+        if (packed && item->num_children == 1) {
+            read_map(r, item, "input_layouts.", recipe);
+            continue;
+        }
+        read_map(r, item, prefix, &layout);
+        check_missing(r, prefix, item->span, &layout);
+        if (r->sink->num_errors != errors) continue;
+        if (recipe->num_layouts == RECIPE_MAX_LAYOUTS)
+            note_error(diag_error(r->sink, DIAG_R0012, item->span, "more than %d layouts",
+                                  RECIPE_MAX_LAYOUTS));
+        else
+            recipe->layouts[recipe->num_layouts++] = layout;
+    }
+}
+
 static void read_list(Reader *r, const DocNode *node, const char *path) {
     const char *prefix = arena_printf(&r->recipe->arena, "%s[].", path);
     if (doc_want_kind(node, path, DOC_LIST, r->sink) != STATUS_OK) return;
     if (str_equal(path, "targets"))
         read_targets(r, node, prefix);
+    else if (str_equal(path, "input_layouts"))
+        read_layouts(r, node, prefix);
     else
         read_rules(r, node, prefix);
 }
@@ -462,7 +489,8 @@ static void read_entry(Reader *r, const DocNode *node, const char *prefix, void 
             note_error(read_value(r, node, (RecipeKey)i, base));
             return;
         }
-        if (next == '[') {
+        bool is_both = next == '.' && node->kind == DOC_LIST && str_equal(path, "input_layouts");
+        if (next == '[' || is_both) {
             read_list(r, node, path);
             return;
         }
@@ -761,43 +789,6 @@ Status recipe_parse(const char *text, size_t len, const char *path, DiagSink *si
     (*out_recipe)->text = arena_strndup(&(*out_recipe)->arena, text, len);
     (*out_recipe)->text_len = len;
     return STATUS_OK;
-}
-
-// A model, an artifact or a folder where the recipe should stand is named as what it is: the reader
-// of texts could only say that it is too large or holds strange bytes.
-static Status refuse_other_kinds(const char *path, DiagSink *sink) {
-    struct stat info;
-    const char *what = NULL, *remedy = "a recipe is a text in YAML; docs/recipe.md lists its keys";
-    if (stat(path, &info) != 0) return STATUS_OK;
-    if (S_ISDIR(info.st_mode)) {
-        what = "a folder";
-    } else if (S_ISREG(info.st_mode) && info.st_size >= 8) { // a pipe could not be read again
-        FileMap map;
-        TRY(file_map_open(path, sink, &map));
-        if (memcmp(map.data, "GGUF", 4) == 0) {
-            what = "a GGUF model file";
-            remedy = "ingot compile RECIPE.yaml --model FILE.gguf -o FILE.ingot";
-        } else if (memcmp(map.data, ARTIFACT_MAGIC, 8) == 0) {
-            what = "an artifact, which is compiled already";
-            remedy = "ingot run FILE.ingot -p PROMPT";
-        }
-        file_map_close(&map);
-    }
-    if (!what) return STATUS_OK;
-    Status status = diag_error(sink, DIAG_R0014, (DiagSpan){.file = path},
-                               "this is %s where a recipe is expected", what);
-    diag_write(sink, "%s", remedy);
-    return status;
-}
-
-Status recipe_load(const char *path, DiagSink *sink, Recipe **out_recipe) {
-    char *text = NULL;
-    uint64_t len = 0;
-    TRY(refuse_other_kinds(path, sink));
-    TRY(file_read(path, DOC_MAX_BYTES, sink, &text, &len));
-    Status status = recipe_parse(text, len, path, sink, out_recipe);
-    free(text);
-    return status;
 }
 
 void recipe_destroy(Recipe *recipe) {

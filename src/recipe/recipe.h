@@ -30,6 +30,7 @@ typedef enum RecipeType {
     RECIPE_TYPE_RELATIONS,
     RECIPE_TYPE_INTS,
     RECIPE_TYPE_OPS,
+    RECIPE_TYPE_SHAPE,
 } RecipeType;
 
 // What a recipe must describe for a key to be of use.
@@ -100,6 +101,23 @@ typedef struct RecipeRule {
     DiagSpan span;
 } RecipeRule;
 
+enum { RECIPE_MAX_RANK = 8, RECIPE_MAX_LAYOUTS = 32 };
+
+typedef struct RecipeShape {
+    const char *dims[RECIPE_MAX_RANK]; // a number, a word, or "-1"
+    DiagSpan spans[RECIPE_MAX_RANK];
+    DiagSpan span;
+    uint32_t rank; // 0: not given
+} RecipeShape;
+
+// What is said of an input, a cache or a weight.
+typedef struct RecipeLayout {
+    const char *name, *dtype, *format; // dtype: NULL if not given
+    RecipeShape shape;
+    int64_t tile_size, block_size; // 0: not given
+    DiagSpan span;
+} RecipeLayout;
+
 typedef struct RecipeRelation {
     const char *text; // in one form, whatever blanks the recipe has
     Relation is;
@@ -159,6 +177,8 @@ typedef struct Recipe {
     bool is_kv_paged, is_recomputed, is_rope_custom;
     bool is_async, is_sync; // contraries
     bool is_qkv_packed, is_gate_up_packed;
+    RecipeLayout layouts[RECIPE_MAX_LAYOUTS];
+    uint32_t num_layouts;
     RecipeTarget targets[RECIPE_MAX_TARGETS]; // at least one
     uint32_t num_targets;
     RecipeTarget target; // the one that is worked on: the first, or recipe_select_target's

@@ -2,6 +2,7 @@
 #include "recipe/recipe_list.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static Status check_len(const DocNode *node, const RecipeKeyInfo *info, DiagSink *sink) {
     TRY(doc_want_kind(node, info->path, DOC_LIST, sink));
@@ -53,6 +54,32 @@ Status recipe_read_ops(const DocNode *node, const RecipeKeyInfo *info, DiagSink 
         if (!ir_op_find(name, item->text_len, &out->of[out->num]))
             return refuse_op(item, info, sink);
         out->spans[out->num++] = item->span;
+    }
+    return STATUS_OK;
+}
+
+Status recipe_read_shape(const DocNode *node, const RecipeKeyInfo *info, Arena *arena,
+                         DiagSink *sink, RecipeShape *out) {
+    TRY(doc_want_kind(node, info->path, DOC_LIST, sink));
+    if (node->num_children < 1 || node->num_children > RECIPE_MAX_RANK)
+        return diag_error(sink, DIAG_R0005, node->span, "%s has %zu dimensions, 1 to %d can be",
+                          info->path, node->num_children, RECIPE_MAX_RANK);
+    out->span = node->span;
+    FOR_EACH_DOC(item, node) {
+        const char *text = item->text;
+        TRY(doc_want_kind(item, info->path, DOC_SCALAR, sink));
+        size_t digits = strspn(text, "0123456789"),
+               word = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
+        bool is_size = digits && digits == item->text_len && *text != '0' && digits < 10;
+        if (!is_size && !str_equal(text, "-1") && (!word || word != item->text_len)) {
+            Status status = diag_error(sink, DIAG_R0004, item->span,
+                                       "a size of %s is a number from 1, a word or -1, not %.40s",
+                                       info->path, item->text_len ? text : "nothing");
+            diag_write(sink, "shape: [batch, -1]");
+            return status;
+        }
+        out->dims[out->rank] = arena_strdup(arena, text);
+        out->spans[out->rank++] = item->span;
     }
     return STATUS_OK;
 }

@@ -11,5 +11,8 @@ Status recipe_read_ints(const DocNode *node, const RecipeKeyInfo *info, DiagSink
 // Names of ops of the IR; R0010 with the nearest if there is none of that name.
 Status recipe_read_ops(const DocNode *node, const RecipeKeyInfo *info, DiagSink *sink,
                        RecipeOps *out) MUST_USE;
+// Sizes of a tensor: whole numbers from -1 on, and words.
+Status recipe_read_shape(const DocNode *node, const RecipeKeyInfo *info, Arena *arena,
+                         DiagSink *sink, RecipeShape *out) MUST_USE;
 
 #endif

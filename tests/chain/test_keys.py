@@ -45,6 +45,7 @@ FROM_FILE = {k: v for k, v in MODEL.items() if k not in ("dims", "precision")} |
     "seq_len": {"max": 8}, "kv_cache_seq_len": {"max": 64}, "batch_size": {"max": 4}}}
 LATE = FROM_FILE | {"input_constraints": {"seq_len": {"min": 4, "max": 8, "step": 4}, "kv_cache_seq_len": {"max": 64},
                                           "batch_size": {"min": 4, "max": 4}}}
+LAID = MODEL | {"input_layouts": [{"name": "q_proj_weight"}]}
 OTHER_BASE = {k: v for k, v in MODEL.items() if k not in ("dims", "precision")} | {"model": "two.gguf", "dims": {"rope_base": 50000}}
 APART = MODEL | {"input_layouts": {"qkv_packed": False}}  # three products that need not wait for one another
 WINDOW = MODEL | {"dims": DIMS | {"architecture": "olmo2", "sliding_window": 32}}
@@ -116,6 +117,12 @@ ROWS = {
     "input_constraints.seq_len.out_of_range": ("prompt", LATE, "next_bucket", "reject", ("X0021", 3)),
     "input_constraints.batch_size.off_step": ("batch", FROM_FILE, "pad", "reject", ("X0021", 3)),
     "input_constraints.batch_size.out_of_range": ("batch", LATE, "next_bucket", "reject", ("X0021", 3)),
+    "input_layouts[].name": ("diagnostic", MODEL | {"input_layouts": [{}]}, "q_proj_weight", "p_proj_weight", ("R0010", 3)),
+    "input_layouts[].dtype": ("diagnostic", LAID, "q8_0", "f16", ("R0011", 3)),
+    "input_layouts[].shape": ("diagnostic", LAID, [64, 64], [64, 32], ("R0011", 3)),
+    "input_layouts[].format": ("diagnostic", LAID, "row_major", "col_major", ("R0012", 3)),
+    "input_layouts[].tile_size": ("diagnostic", LAID, None, 16, ("R0011", 3)),
+    "input_layouts[].block_size": ("diagnostic", LAID, None, 16, ("R0011", 3)),
     "input_constraints[].min": ("plan", SUBGRAPH, 1, 9, "entries"),
     "input_constraints[].max": ("plan", SUBGRAPH, 16, 32, "entries"),
     "input_constraints[].step": ("plan", SUBGRAPH, 8, 4, "entries"),

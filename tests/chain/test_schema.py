@@ -41,6 +41,8 @@ FAULTS = [
     (MODEL, ["targets", 0, "cpu"], "x86-64-v9"), (MODEL, ["targets", 0, "cpu"], []), (MODEL, ["targets", 0, "threads"], 257),
     (MODEL, ["targets", 0, "core"], 2), (MODEL, ["max_memory_gb"], 0), (MODEL, ["max_memory_gb"], "much"),
     (MODEL, ["fusion_rules", 0, "pattern"], None), (MODEL, ["fusion_rules", 0, "mode"], "maybe"),
+    (MODEL, ["input_layouts"], [{"dtype": "f16"}]), (MODEL, ["input_layouts"], [{"name": "input_ids", "shape": [1.5]}]),
+    (MODEL, ["input_layouts"], [{"qkv_packed": 2}]), (MODEL, ["input_layouts"], [{"name": "input_ids", "shape": ["B"]}]),
     (MODEL, ["input_constraints", "seq_len", "off_step"], "skip"), (MODEL, ["input_constraints", "seq_len", "hot"], [0]),
     (MODEL, ["input_constraints", "seq_len", "hot"], 8), (MODEL, ["unsupported_ops"], ["exp"]), (MODEL, ["fallback"], True),
     (MODEL, ["reserve"], {}), (MODEL, ["fusion_rules", 0, "flash_attention_version"], 4),
@@ -88,6 +90,9 @@ def check_every_key_is_there_with_its_meaning():
             for part in path.split("."):
                 expect(node["additionalProperties"] is False, f"{path}: {node}")
                 node = node["properties"][part.removesuffix("[]")]
+                if "anyOf" in node and "properties" in node["anyOf"][0]:  # a mapping, or a list
+                    node = node["anyOf"][1]["items"]["anyOf"][1] if part.endswith("[]") else node["anyOf"][0]
+                    continue
                 if part.endswith("[]"):
                     node = node["items"] if node["type"] == "array" else node["additionalProperties"]
             expect(" Effect: " in node["description"], path)
