@@ -162,7 +162,7 @@ def read_entries(text):
 class Artifact:
     """Tables of the file as they lie there (src/abi/plan.h); no checksum is looked at."""
     HEADER = ("kernel_abi max_threads vocab context page_len max_pages num_pages max_sequences model_name _ "
-              "weights arena kv kv_page scratch ports io runtime").split()
+              "weights arena kv kv_page scratch ports io runtime reserve").split()
     TABLES = "levels kernels kernel_code entries steps buffers scalars memory ports checks".split()
 
     def __init__(self, data):
@@ -170,9 +170,9 @@ class Artifact:
         self.sections = [struct.unpack_from("<IIQQQ", data, at + 32 * i) for i in range(num_sections)]
         base = next(s[2] for s in self.sections if s[0] == SECTION_PLAN)
         strings = next(s[2] for s in self.sections if s[0] == SECTION_STRINGS)
-        numbers = struct.unpack_from("<10I8Q20Q", data, base)
+        numbers = struct.unpack_from("<10I9Q20Q", data, base)
         self.header = dict(zip(self.HEADER, numbers))
-        tables = dict(zip(self.TABLES, zip(numbers[18::2], numbers[19::2])))
+        tables = dict(zip(self.TABLES, zip(numbers[19::2], numbers[20::2])))
 
         def table(name, form):
             offset, count = tables[name]
@@ -349,7 +349,8 @@ def check_totals(artifact, said, faults):
     parts = {"weights": resident(sum(s[3] for s in artifact.sections if s[0] == SECTION_WEIGHTS)),
              "kv pages": resident(head["kv"]), "arena": resident(head["arena"]),
              "scratch": resident(up(head["scratch"], PAGE) * head["max_threads"]), "io": resident(up(io, ALIGN)),
-             "code": max(section(SECTION_CODE)), "tables": sum(section(2, 3, 4, 5, 8)), "run time": resident(run_time)}
+             "code": max(section(SECTION_CODE)), "tables": sum(section(2, 3, 4, 5, 8, 9)), "run time": resident(run_time),
+             "reserve": head["reserve"]}
     listed = {part["name"]: part["bytes"] for part in said["parts"]}
     for name in {**parts, **listed}:
         if parts.get(name) != listed.get(name):

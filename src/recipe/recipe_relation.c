@@ -58,6 +58,22 @@ static Status check_names(const RecipeRelation *relation, const Maximum *maxima,
     return STATUS_OK;
 }
 
+// The largest value of a size, up to its maximum, with the others at their least: a sequence is at
+// least as long as the tokens that a call takes of it.
+static uint64_t most_of(const Relation *relation, const RelationSize *size) {
+    uint64_t low = 0, high = size->value;
+    while (low < high) {
+        uint64_t middle = low + (high - low + 1) / 2;
+        const RelationSize sizes[] = {{size->name, middle}, {"kv_cache_seq_len", middle}};
+        uint32_t num = str_equal(size->name, "seq_len") ? 2 : 1;
+        if (relation_product(relation, sizes, num) <= relation->bound)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 Status recipe_check_relations(const Recipe *recipe, DiagSink *sink) {
     const Maximum maxima[] = {
         {{"batch_size", (uint64_t)recipe->batch_size.max}, "batch_size: {max"},
@@ -69,7 +85,7 @@ Status recipe_check_relations(const Recipe *recipe, DiagSink *sink) {
         TRY(check_names(relation, maxima, ARRAY_LEN(maxima), sink));
         for (uint32_t k = 0; k < ARRAY_LEN(maxima); k++) {
             const RelationSize *size = &maxima[k].size;
-            uint64_t most = relation_most(&relation->is, size, 1, 0, size->value);
+            uint64_t most = most_of(&relation->is, size);
             if (most == size->value) continue;
             Status status = diag_error(sink, DIAG_R0011, relation->span,
                                        "no call can have the %s.max of %" PRIu64

@@ -9,7 +9,7 @@
 Status recipe_read_relations(const DocNode *node, const char *what, Arena *arena, DiagSink *sink,
                              RecipeRelations *out) MUST_USE;
 // Of a language model: names no size of it (R0015), or leaves no call that reaches a maximum of
-// input_constraints (R0011), each size taken alone with the others at 1.
+// input_constraints (R0011), each size taken alone with the others at their least.
 Status recipe_check_relations(const Recipe *recipe, DiagSink *sink) MUST_USE;
 // KV pages that every batch can have whose sequences keep to the relations: b sequences, each as
 // long as it may be beside b - 1 others.

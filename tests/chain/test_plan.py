@@ -123,8 +123,8 @@ def check_faults_are_found():
 def without_a_barrier(data):
     """The artifact with the first step's barrier gone."""
     plan = next(s[2] for s in plan_check.Artifact(data).sections if s[0] == plan_check.SECTION_PLAN)
-    header = plan_check.struct.unpack_from("<10I8Q20Q", data, plan)
-    steps = header[18 + 2 * plan_check.Artifact.TABLES.index("steps")]
+    header = plan_check.struct.unpack_from("<10I9Q20Q", data, plan)
+    steps = header[19 + 2 * plan_check.Artifact.TABLES.index("steps")]
     at = plan + steps + 12
     expect(data[at] == 1, "the first step has a barrier")
     return data[:at] + b"\0" + data[at + 1:]

@@ -81,6 +81,7 @@ def check_texts_and_ranges_are_refused():
              (" * ".join(["seq_len"] * 5) + " <= 9", "R0015", "more than 4"), ("kv_seq_len <= 4096", "R0015", "no size"),
              ("seq_len * batch_size <= 511", "R0011", "write:    seq_len: {max: 511}"),
              ("seq_len * seq_len <= 262143", "R0011", "write:    seq_len: {max: 511}"),
+             ("seq_len * kv_cache_seq_len <= 262143", "R0011", "write:    seq_len: {max: 511}"),
              ("2 * kv_cache_seq_len <= 4095", "R0011", "write:    kv_cache_seq_len: {max: 2047}"))
     with scratch() as folder:
         for relation, code, words in cases:

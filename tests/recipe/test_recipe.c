@@ -298,7 +298,9 @@ static void test_values_for_mappings(void **state) {
                         "input_constraints.seq_len must be a mapping, not a single value");
     assert_string_equal(diag->write, "seq_len: {max: 64}");
     diag = refuse(HEAD "input_constraints: {seq_len: [1, 64]}\n", DIAG_R0004);
-    assert_string_equal(diag->write, "seq_len: {min: ..., max: ..., step: ...}");
+    assert_string_equal(diag->write,
+                        "seq_len: {min: ..., max: ..., step: ..., hot: ..., off_step: ..., "
+                        "out_of_range: ...}");
     diag = refuse(HEAD "precision: f32\n", DIAG_R0004);
     assert_string_equal(diag->message, "precision must be a mapping, not a single value");
     assert_string_equal(diag->write, "precision: {weights: ..., activations: ..., kv_cache: ...}");
