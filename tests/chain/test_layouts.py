@@ -45,7 +45,7 @@ def check_what_does_not_is_refused():
         (BATCH, {"name": "q_proj_weight", "shape": [64]}, "R0011", "has 1 dimensions here, the model's has 2"),
         (BATCH, {"name": "q_proj_weight", "shape": [64, -1]}, "R0016", "nothing bounds dimension 1"),
         (BATCH, {"name": "q_proj_weight", "shape": [64, "heads"]}, "R0011", "dimension 1 is heads"),
-        (BATCH, {"name": "q_proj_weight", "dtype": "f16"}, "R0011", "write:    dtype: Q8_0"),
+        (BATCH, {"name": "q_proj_weight", "dtype": "f16"}, "R0011", "write:    dtype: q8_0"),
         (BATCH, {"name": "past_key_values", "dtype": "f32"}, "R0011", "dtype is f32, the model has f16"),
         (BATCH, {"name": "past_key_values", "shape": [2, "batch", 4, -1, 16]}, "R0011", "dimension 2 is 4, the model has 2"),
         (no_batch, {"name": "past_key_values", "shape": [2, 1, 2, -1, 16]}, "R0016", "it is kv_cache_seq_len, which input_constraints"),
