@@ -184,8 +184,16 @@ Status help_search(const char *word) {
 }
 
 static void put_option_json(JsonWriter *json, const OptionInfo *option) {
-    static const char *const kinds[] = {"flag", "text",       "texts",        "count",
-                                        "real", "real above", "optional text"};
+    static const char *const kinds[] = {
+        [OPTION_FLAG] = "flag",
+        [OPTION_TEXT] = "text",
+        [OPTION_TEXTS] = "texts",
+        [OPTION_COUNT] = "count",
+        [OPTION_REAL] = "real",
+        [OPTION_REAL_ABOVE] = "real above",
+        [OPTION_MAYBE_TEXT] = "optional text",
+        [OPTION_MAYBE_COUNT] = "optional count",
+    };
     char letter[2] = {option->letter, 0};
     json_begin_object(json, NULL);
     json_put_string(json, "name", option->name);

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from support import ROOT, Skip, expect, main, run, run_well, scratch
-from tiny_compile import RECIPE_TEXT, compile_model, divergence
+from tiny_compile import compile_model, divergence, recipe_text
 from tiny_model import FAMILIES, SAMPLE, TOKENIZERS, make_model, vocabulary
 
 # The last one is longer than a sliding window and crosses page borders.
@@ -132,7 +132,7 @@ def refused(family, code, more_metadata=None, name=None, **shape):
         make_model(model, family=family, layers=1, dim=32, ffn=32, heads=2, kv_heads=1,
                    more_metadata=more_metadata, **shape)
         with open(recipe, "w", encoding="utf-8") as out:
-            out.write(RECIPE_TEXT.format(activations="f32", kv="f32", bucket=8))
+            out.write(recipe_text())
         done = run("compile", recipe, "--model", model, "--dry-run")
         expect(done.returncode == 3 and f"[{code}]".encode() in done.stderr,
                f"{name or more_metadata}: {done.returncode} {done.stderr[:400]}")

@@ -18,11 +18,16 @@ memory_optimization: {{kv_cache_page_size: 16}}
 PROMPTS = {"short": [4, 40, 200], "longer": [7, 100, 101, 3, 258, 90, 91, 92, 93, 94, 40, 41]}
 
 
+def recipe_text(activations="f32", kv="f32", bucket=8, kv_max=64, seq_min=1, seq_more=""):
+    return RECIPE_TEXT.format(activations=activations, kv=kv, bucket=bucket, kv_max=kv_max, seq_min=seq_min,
+                              seq_more=seq_more)
+
+
 def compile_model(folder, activations="f32", kv="f32", rules="", bucket=8, batch="", kv_max=64, seq_min=1, seq_more="", options=(), **shape):
     model, recipe = os.path.join(folder, "m.gguf"), os.path.join(folder, "r.yaml")
     reference = make_model(model, **shape)
     with open(recipe, "w", encoding="utf-8") as out:
-        text = RECIPE_TEXT.format(activations=activations, kv=kv, bucket=bucket, kv_max=kv_max, seq_min=seq_min, seq_more=seq_more) + rules
+        text = recipe_text(activations, kv, bucket, kv_max, seq_min, seq_more) + rules
         sizes = f"input_constraints:\n  batch_size: {batch}\n" if batch else "input_constraints:\n"
         out.write(text.replace("input_constraints:\n", sizes))
     artifact = os.path.join(folder, f"m-{activations}.ingot")
