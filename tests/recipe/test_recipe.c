@@ -305,9 +305,9 @@ static void test_values_for_mappings(void **state) {
     assert_string_equal(diag->message, "precision must be a mapping, not a single value");
     assert_string_equal(diag->write,
                         "precision: {weights: ..., activations: ..., kv_cache: ..., "
-                        "default: ..., embedding_precision: ..., layernorm_precision: ..., rope_precision: ..., "
-                        "softmax_precision: ..., activation_precision: ..., residual_precision: ..., "
-                        "matmul_precision: ..., logits_precision: ...}");
+                        "default: ..., embedding_precision: ..., layernorm_precision: ..., "
+                        "rope_precision: ..., softmax_precision: ..., activation_precision: ..., "
+                        "residual_precision: ..., matmul_precision: ..., logits_precision: ...}");
     diag = refuse(HEAD "input_constraints: 7\n", DIAG_R0004);
     assert_string_equal(
         diag->write, "input_constraints: {batch_size: ..., seq_len: ..., kv_cache_seq_len: ...}");
