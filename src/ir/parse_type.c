@@ -201,7 +201,9 @@ static Status parse_space(Parser *p, const IrAttr **out_space) {
         *out_space = NULL; // the default space
     else if (kind != IR_ATTR_INT && kind != IR_ATTR_STRING && kind != IR_ATTR_OPAQUE_ENUM)
         return parse_error(p, DIAG_I0013, &at,
-                           "a memory space is a number, a string or #gpu.address_space");
+                           "'%.*s' of a memref is not used: a layout is strided<[...], offset: "
+                           "...>, a memory space is a number, a string or #gpu.address_space",
+                           (int)at.len, at.text);
     return STATUS_OK;
 }
 
@@ -237,8 +239,11 @@ static Status parse_tensor(Parser *p, const IrType **out_type) {
     const IrType *elem;
     TRY(parse_dims(p, &dims, true));
     TRY(parse_elem(p, false, &elem));
-    if (at_char(p, ','))
-        return parse_error(p, DIAG_I0013, &p->tok, "tensor encodings are not used");
+    if (at_char(p, ',')) {
+        TRY(expect_char(p, ','));
+        return parse_error(p, DIAG_I0013, &p->tok, "encoding '%.*s' of a tensor is not used",
+                           (int)p->tok.len, p->tok.text);
+    }
     *out_type = dims.is_unranked ? ir_type_unranked(p->m, IR_TYPE_UNRANKED_TENSOR, elem)
                                  : ir_type_tensor(p->m, dims.rank, dims.shape, elem);
     return expect_char(p, '>');

@@ -175,22 +175,31 @@ def check_nesting():
     refused(main_function("  %c = arith.constant 1 : index\n" + loops, "%x"), "I0011", 3, "nesting deeper")
 
 
-def check_names_of_model_files():
-    """Any bytes that a file system takes: the IR names the file, and reads what it wrote of it."""
+def check_names_of_files():
+    """Any bytes that a file system takes: the IR names a module's file, and reads what it wrote of it; it does not name
+    a model's."""
     make_model(os.path.join(KEPT.name, "m.gguf"), layers=1)
-    recipe = os.path.join(KEPT.name, "r.yaml")
+    recipe, module = os.path.join(KEPT.name, "r.yaml"), os.path.join(KEPT.name, "m.mlir")
     with open(recipe, "w", encoding="utf-8") as out:
         out.write(TINY_RECIPE)
-    for name, written in (("a\tb", "a\\09b"), ("a\nb", "a\\0Ab"), ('a"b', "a\\22b"), ("a\\b", "a\\\\b"), ("a\\u0041", "a\\\\u0041"),
-                          ("\u00e9\x7f", "\\C3\\A9\\7F"), (os.fsdecode(b"a\xffb"), "a\\FFb")):
-        model = os.path.join(KEPT.name, name + ".gguf")
-        os.link(os.path.join(KEPT.name, "m.gguf"), model)
-        run_well("compile", recipe, "--model", model, "--dry-run", "--dump-ir-after=bind-recipe", f"--dump-dir={KEPT.name}/ir")
+    with open(module, "w", encoding="utf-8") as out:
+        out.write("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n")
+
+    def dump_of(*arguments):
+        run_well("compile", *arguments, "--dry-run", "--dump-ir-after=bind-recipe", f"--dump-dir={KEPT.name}/ir")
         (dump,) = os.listdir(os.path.join(KEPT.name, "ir"))
         path = os.path.join(KEPT.name, "ir", dump)
-        with open(path, encoding="utf-8") as file:
-            expect(f'{written}.gguf":' in file.read(), f"{name!r}: not as IR text escapes it")
         expect_exit(run("opt", path), 0)
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    for name, written in (("a\tb", "a\\09b"), ("a\nb", "a\\0Ab"), ('a"b', "a\\22b"), ("a\\b", "a\\\\b"), ("a\\u0041", "a\\\\u0041"),
+                          ("\u00e9\x7f", "\\C3\\A9\\7F"), (os.fsdecode(b"a\xffb"), "a\\FFb")):
+        for source, arguments in ((module, []), (os.path.join(KEPT.name, "m.gguf"), [recipe, "--model"])):
+            named = os.path.join(KEPT.name, name + os.path.splitext(source)[1])
+            os.link(source, named)
+            found = f'{written}.mlir":' in dump_of(*arguments, named)
+            expect(found == (source == module), f"{name!r}: not as IR text escapes it")
 
 
 if __name__ == "__main__":
