@@ -48,9 +48,10 @@ def check_chunks_of_a_prompt():
     ids = [3 + 37 * i % 240 for i in range(45)]
     for activations, kv, weights in (("f32", "f32", "F32"), ("int8", "f16", "Q4_1"), ("bf16", "f16", "BF16")):
         found = set()
-        for bucket in (1, 3, 8, 17, 45):
+        for bucket in (1, 8, 17, 45):
             with scratch() as folder:
-                reference, artifact = compile_model(folder, activations, kv, bucket=bucket, weights=weights)
+                reference, artifact = compile_model(folder, activations, kv, bucket=bucket, weights=weights,
+                                                    options=("--cpu=native",))
                 prompts = os.path.join(folder, "prompts.json")
                 with open(prompts, "w", encoding="utf-8") as out:
                     json.dump([reference.entry("a", ids, num_greedy=4)], out)
