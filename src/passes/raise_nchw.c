@@ -51,7 +51,11 @@ static bool is_known(const ChannelsLast *cl, const IrValue *value) {
 }
 
 static IrValue *slice_last(ChannelsLast *cl, Builder *b, const IrOp *op);
-static bool is_static_slice(const IrOp *op, uint32_t num_operands);
+
+static bool is_static_slice(const IrOp *op, uint32_t num_operands) {
+    return op->num_operands == num_operands && op->results[0].type->rank == 4 &&
+           ir_op_operand(op, 0)->type->rank == 4;
+}
 
 // Padding around one value that nobody else reads; it goes around the transposed one.
 static bool is_padding(const IrValue *value) {
@@ -189,11 +193,6 @@ static void convert_elementwise(ChannelsLast *cl, IrOp *op) {
 static const IrAttr *last_array(ChannelsLast *cl, const IrAttr *array) {
     const int64_t *v = array->values, order[] = {v[0], v[2], v[3], v[1]};
     return ir_attr_dense_array(cl->m, ir_type_int(cl->m, 64), 4, order);
-}
-
-static bool is_static_slice(const IrOp *op, uint32_t num_operands) {
-    return op->num_operands == num_operands && op->results[0].type->rank == 4 &&
-           ir_op_operand(op, 0)->type->rank == 4;
 }
 
 // A part of a concatenation, which alone reads it, that was left as it is because what it inserts

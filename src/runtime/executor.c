@@ -341,9 +341,9 @@ CALLS_GENERATED_CODE static void run_piece(const Walk *walk, BoundStep *step, ui
         note_fault(&walk->executor->last_step, walk->fault, number, begin);
 }
 
-// Each worker has a share of its own. Where a step is long its second half is cut into ever smaller
-// pieces that go to whoever is free: a worker that the machine holds up holds up the others by a
-// piece, not by its share.
+// Each worker has a share of its own. In a run that shares steps its second half is cut into ever
+// smaller pieces that go to whoever is free: a worker that the machine holds up holds up the others
+// by a piece, not by its share.
 static void run_step(const Walk *walk, BoundStep *step, uint32_t number, int64_t tiles,
                      bool is_shared) {
     static const int64_t cuts[] = {16, 24, 28, 30, 31, 32}; // 32nds of a share
