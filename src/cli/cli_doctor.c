@@ -29,36 +29,48 @@ static const char *first_code(Arena *arena, const char *codes) {
     return arena_strndup(arena, codes, strcspn(codes, " "));
 }
 
+static const char *formatted(Doctor *d, const char *before, const char *fmt, va_list args) {
+    StrBuf text = {0};
+    strbuf_puts(&text, before);
+    strbuf_vprintf(&text, fmt, args);
+    const char *copy = arena_strdup(&d->cli->sink.arena, text.data ? text.data : "");
+    strbuf_deinit(&text);
+    return copy;
+}
+
 void doctor_find(Doctor *d, SymptomId id, FindingState state, double value, const char *unit,
                  const char *source, const char *fmt, ...) {
     Finding *finding = &d->findings[id];
     if (!d->wanted[id] || finding->state >= state) return;
-    StrBuf text = {0};
     va_list args;
     va_start(args, fmt);
-    strbuf_vprintf(&text, fmt, args);
+    const char *evidence = formatted(d, "", fmt, args);
     va_end(args);
     Arena *arena = &d->cli->sink.arena;
     const char *recipe = finding->recipe;
     *finding = (Finding){.state = state,
                          .code = first_code(arena, symptoms[id].code),
-                         .evidence = arena_strdup(arena, text.data ? text.data : ""),
+                         .evidence = evidence,
                          .source = arena_strdup(arena, source),
                          .recipe = recipe,
                          .value = value,
                          .unit = unit};
-    strbuf_deinit(&text);
 }
 
 void doctor_change(Doctor *d, SymptomId id, const char *fmt, ...) {
     if (!d->wanted[id]) return;
-    StrBuf text = {0};
     va_list args;
     va_start(args, fmt);
-    strbuf_vprintf(&text, fmt, args);
+    d->findings[id].change = formatted(d, "", fmt, args);
     va_end(args);
-    d->findings[id].change = arena_strdup(&d->cli->sink.arena, text.data ? text.data : "");
-    strbuf_deinit(&text);
+}
+
+void doctor_evidence(Doctor *d, SymptomId id, const char *fmt, ...) {
+    if (!d->findings[id].evidence) return;
+    va_list args;
+    va_start(args, fmt);
+    d->findings[id].evidence = formatted(d, d->findings[id].evidence, fmt, args);
+    va_end(args);
 }
 
 // ---------------------------------------------------------------- which symptoms

@@ -46,6 +46,8 @@ typedef struct Doctor {
     Finding findings[NUM_SYMPTOMS];
     uint32_t host_features; // of this processor, or of the one named with --cpu
     const char *host_name;
+    uint32_t num_bad_tokens; // fed until a logit was no number; 0: none was
+    uint32_t vocab_size;     // of the model they were fed to
 } Doctor;
 
 // Records a finding where the symptom is wanted and nothing as bad is known of it. evidence:
@@ -53,6 +55,11 @@ typedef struct Doctor {
 void doctor_find(Doctor *d, SymptomId id, FindingState state, double value, const char *unit,
                  const char *source, const char *fmt, ...) PRINTF_LIKE(7, 8);
 void doctor_change(Doctor *d, SymptomId id, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void doctor_evidence(Doctor *d, SymptomId id, const char *fmt, ...) PRINTF_LIKE(3, 4); // appends
+// The token fed at a position to see how an artifact runs: any will do.
+static inline int32_t doctor_token(uint32_t position, uint32_t vocab_size) {
+    return (int32_t)((17 + 13 * position) % vocab_size);
+}
 static inline bool doctor_wants(const Doctor *d, SymptomId id) {
     return d->wanted[id];
 }

@@ -8,6 +8,7 @@
 #include "cli/doctor.h"
 #include "compiler/compile.h"
 #include "compiler/module_text.h"
+#include "compiler/overflow_probe.h"
 #include "recipe/recipe.h"
 
 typedef struct Patient {
@@ -155,6 +156,72 @@ static void pass_the_rest(const Patient *p, uint32_t num_targets) {
                 p->num_planned_only, num_targets);
 }
 
+// ---------------------------------------------------------------- logits that are no number
+
+// Of the weights as the interpreter keeps them: a probe is for models it can run in minutes.
+#define MAX_PROBED_BYTES (UINT64_C(4) << 30)
+
+static void show_progress(uint64_t done, uint64_t total, void *ctx) {
+    (void)ctx;
+    progress_update(done, total, "tokens");
+}
+
+static void tell_place(Doctor *d, const ProbePlace *place) {
+    char layer[32] = "outside the layers";
+    if (place->layer >= 0) snprintf(layer, sizeof layer, "in layer %lld", (long long)place->layer);
+    doctor_evidence(d, SYMPTOM_NAN, "; the first %s is made at token %u %s by %s of @%s%s%s",
+                    place->is_nan ? "NaN" : "infinity", place->token + 1, layer, place->op,
+                    place->function, place->weights ? ", behind " : "",
+                    place->weights ? place->weights : "");
+}
+
+static void tell_probe(Doctor *d, const ProbeReport *report) {
+    d->findings[SYMPTOM_NAN].source =
+        "measured: every logit of every step; the level-1 module interpreted on the model's "
+        "weights, each op's operands and results";
+    if (report->first.is_found) tell_place(d, &report->first);
+    if (report->bad_param) {
+        doctor_evidence(d, SYMPTOM_NAN, "; %s holds a value that is infinite or no number",
+                        report->bad_param);
+        doctor_change(d, SYMPTOM_NAN, "a model file whose %s is finite", report->bad_param);
+    } else if (report->cure) {
+        doctor_evidence(d, SYMPTOM_NAN, "; with the change every op is finite up to token %u",
+                        d->num_bad_tokens);
+        doctor_change(d, SYMPTOM_NAN, "precision: {%s}", report->cure);
+    } else if (report->first.is_found) {
+        doctor_change(d, SYMPTOM_NAN, "other weights: fp32 everywhere does not hold these numbers");
+    } else {
+        doctor_change(d, SYMPTOM_NAN,
+                      "report it: the interpreter keeps %u tokens finite, the code does not",
+                      d->num_bad_tokens);
+    }
+}
+
+// What an artifact's run has shown is looked for op by op.
+static Status probe_logits(Patient *p) {
+    Doctor *d = p->d;
+    if (!d->num_bad_tokens || !doctor_wants(d, SYMPTOM_NAN)) return STATUS_OK;
+    int32_t *ids = base_alloc(d->num_bad_tokens, sizeof *ids);
+    for (uint32_t i = 0; i < d->num_bad_tokens; i++) ids[i] = doctor_token(i, d->vocab_size);
+    ProbeOptions options = {.recipe_path = p->path,
+                            .model_path = p->model,
+                            .ids = ids,
+                            .num_ids = d->num_bad_tokens,
+                            .max_bytes = MAX_PROBED_BYTES,
+                            .progress = show_progress};
+    ProbeReport report;
+    progress_begin("probing");
+    Status status = probe_run(&options, &d->cli->sink, &d->cli->sink.arena, &report);
+    progress_end();
+    free(ids);
+    if (status == STATUS_LIMIT && d->cli->sink.num_errors == 0) {
+        doctor_evidence(d, SYMPTOM_NAN, "; not probed: the weights take more than 4 GiB");
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK) tell_probe(d, &report);
+    return status;
+}
+
 Status doctor_check_recipe(Doctor *d, const char *path) {
     char folder[TEMP_FOLDER_CHARS];
     TRY(make_temp_folder(d->cli, "doctor", folder));
@@ -170,6 +237,7 @@ Status doctor_check_recipe(Doctor *d, const char *path) {
     if (status == STATUS_OK && p.is_compiled) {
         d->inputs |= SEEN_IN_ARTIFACT;
         status = doctor_check_artifact(d, artifact);
+        if (status == STATUS_OK) status = probe_logits(&p);
     }
     unlink(artifact);
     rmdir(folder);

@@ -132,6 +132,11 @@ static void find_bad_logits(const Watch *w) {
                    : "%llu of %llu logits are infinite or no number",
         (unsigned long long)w->num_bad,
         (unsigned long long)w->num_steps * ROUNDS * w->model->info.vocab_size, w->bad_position + 1);
+    if (!w->num_bad) return;
+    w->d->num_bad_tokens = w->bad_position + 1;
+    w->d->vocab_size = w->model->info.vocab_size;
+    doctor_change(w->d, SYMPTOM_NAN,
+                  "ingot doctor RECIPE --model FILE names the op, and the precision that cures it");
 }
 
 static void find_gaps(const Watch *w) {
@@ -217,7 +222,7 @@ static bool wants_any(const Doctor *d) {
 
 static Status watch(Watch *w) {
     for (uint32_t i = 0; i < MAX_STEPS; i++) {
-        w->ids[i] = (int32_t)((17 + 13 * i) % w->model->info.vocab_size);
+        w->ids[i] = doctor_token(i, w->model->info.vocab_size);
         w->best_ns[i] = UINT64_MAX;
     }
     TRY(find_cold_calls(w));

@@ -208,6 +208,15 @@ static Status compute_item(const WeightsSource *source, const ImageItem *item, D
     return status;
 }
 
+Status weights_image_fill(const WeightsImage *image, const WeightsSource *source, uint8_t *out,
+                          DiagSink *sink) {
+    for (size_t i = 0; i < image->num_items; i++) {
+        BUG_IF(image->items[i].init, "an init function before its level");
+        TRY(compute_item(source, &image->items[i], sink, out + image->items[i].offset));
+    }
+    return STATUS_OK;
+}
+
 // ---- all items: workers compute a batch, then it is written in order
 
 typedef struct Batch {

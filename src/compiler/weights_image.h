@@ -43,5 +43,9 @@ typedef struct WeightsSource {
 } WeightsSource;
 Status weights_image_write(const WeightsImage *image, const WeightsSource *source,
                            ArtifactWriter *writer, DiagSink *sink) MUST_USE;
+// The image of a level-1 module, which has no init functions yet, to out of len_bytes. Of the
+// source only m and gguf are used.
+Status weights_image_fill(const WeightsImage *image, const WeightsSource *source, uint8_t *out,
+                          DiagSink *sink) MUST_USE;
 
 #endif

@@ -2,6 +2,7 @@
 """`ingot doctor`: every symptom of its table is recognised in something that has it, with a number and its source,
 and passes in something that has not."""
 import json
+import math
 import os
 import re
 import sys
@@ -135,6 +136,37 @@ def check_recipes_that_have_a_symptom():
     broken = run("doctor", write("r2.yaml", TINY_RECIPE.replace("version: 1", "versoin: 1")), "--model", model)
     expect_exit(broken, 3)
     expect(b"R0008" in broken.stderr and broken.stdout == b"", broken.stderr)
+
+
+def check_overflow_is_found_and_cured():
+    _, model, _ = tiny()
+    with open(model, "rb") as source:
+        data = source.read()
+    # Products of more than 65504 behind one tensor, and the precisions without which they are none.
+    for precision, tensor, value, parts, cure in (
+            ("default: fp16, softmax_precision: fp32", "output_norm.weight", 1.5e4, ["outside the layers", "arith.truncf"],
+             {"logits_precision: fp32"}),
+            ("default: fp16_storage, softmax_precision: fp32", "blk.0.ffn_up.weight", 3e4,
+             ["in layer 0", "blk.0.ffn_gate.weight + blk.0.ffn_up.weight"], {"matmul_precision: fp32", "activation_precision: fp32"}),
+            ("kv_cache: f16", "blk.0.attn_v.weight", 3e4, ["in layer 0"], {"kv_cache: f32"})):
+        with open(kept("o.gguf"), "wb") as out:
+            out.write(edit(data, {tensor: {"fill": value}}))
+        words = {"weights: as_stored", "activations: f32", "kv_cache: f32"} - ({"kv_cache: f32"} if "kv_cache" in precision else set())
+        text = TINY_RECIPE.replace("weights: as_stored, activations: f32, kv_cache: f32", ", ".join(sorted(words)) + ", " + precision)
+        found = only("nan-logits", "fail", write("o.yaml", text), "--model", kept("o.gguf"), status=1,
+                     parts=["the first infinity is made at token 1", *parts])
+        change = re.search(r"precision: \{(.*)\}", found["change"]).group(1)
+        expect(cure <= set(change.split(", ")), found)
+        # As it says: with the change no logit is infinite.
+        for key in change.split(", "):
+            text = re.sub(r", " + key.split(":")[0] + r": \w+", "", text)
+        mended = write("o.yaml", text.replace("precision: {", f"precision: {{{change}, "))
+        only("nan-logits", "pass", mended, "--model", kept("o.gguf"))
+    # Where no precision helps, it says so; where the file is at fault, which tensor.
+    for value, parts in ((3e38, ["fp32 everywhere"]), (math.nan, ["blk.0.attn_norm.weight holds", "is finite"])):
+        with open(kept("o.gguf"), "wb") as out:
+            out.write(edit(data, {"blk.0.attn_norm.weight": {"fill": value}}))
+        only("nan-logits", "fail", write("o.yaml", TINY_RECIPE), "--model", kept("o.gguf"), status=1, parts=parts)
 
 
 def check_artifacts_that_have_a_symptom():
