@@ -99,8 +99,8 @@ static Status write_one(Cli *cli, const char *path, const IngotTensor *tensor) {
     return status;
 }
 
-static Status find_result(Cli *cli, const char *name, const char *path, const IngotTensor *results,
-                          size_t num_results, const IngotTensor **out) {
+static Status find_result(Cli *cli, const char *option, const char *name, const char *path,
+                          const IngotTensor *results, size_t num_results, const IngotTensor **out) {
     if (!name && num_results == 1) {
         *out = &results[0];
         return STATUS_OK;
@@ -118,12 +118,12 @@ static Status find_result(Cli *cli, const char *name, const char *path, const In
         Status status =
             usage_error(&cli->sink, DIAG_U0004, "%s: there are %zu results, and it names none",
                         path, num_results);
-        if (num_results) diag_write(&cli->sink, "%s=%s", results[0].name, path);
+        if (num_results) diag_write(&cli->sink, "%s %s=%s", option, results[0].name, path);
         return status;
     }
     Status status = usage_error(&cli->sink, DIAG_U0004, "there is no result %s", name);
     const char *nearest = str_nearest(name, names, num);
-    if (nearest) diag_write(&cli->sink, "%s=%s", nearest, path);
+    if (nearest) diag_write(&cli->sink, "%s %s=%s", option, nearest, path);
     return status;
 }
 
@@ -135,7 +135,7 @@ static Status check_outputs(Cli *cli, const char *option, const OptionValue *out
     for (size_t i = 0; i < outputs->num_all; i++) {
         const char *path, *name = split_name(cli, outputs->all[i], &path), *other;
         TRY(check_path(cli, option, outputs->all[i], path));
-        TRY(find_result(cli, name, path, results, num_results, &taken[i]));
+        TRY(find_result(cli, option, name, path, results, num_results, &taken[i]));
         for (size_t k = 0; k < i; k++) {
             (void)split_name(cli, outputs->all[k], &other);
             if (taken[k] == taken[i])
@@ -153,11 +153,12 @@ Status tensor_files_write(Cli *cli, const IngotTensor *results, size_t num_resul
     bool is_run = cli->args.verb == VERB_RUN;
     const OptionValue *outputs = &cli->args.options[is_run ? OPT_OUTPUTS : OPT_RESULT];
     // Nothing is written if a name is wrong.
-    TRY(check_outputs(cli, is_run ? "--output" : "--result", outputs, results, num_results));
+    const char *option = is_run ? "--output" : "--result";
+    TRY(check_outputs(cli, option, outputs, results, num_results));
     for (size_t i = 0; i < outputs->num_all; i++) {
         const char *path, *name = split_name(cli, outputs->all[i], &path);
         const IngotTensor *result;
-        TRY(find_result(cli, name, path, results, num_results, &result));
+        TRY(find_result(cli, option, name, path, results, num_results, &result));
         TRY(write_one(cli, path, result));
     }
     return STATUS_OK;

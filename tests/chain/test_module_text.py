@@ -258,6 +258,7 @@ def check_calls_that_do_not_fit():
                  (["--input", f"x={good}", "--input", f"yy={good}"], 3, "no argument yy"),
                  (["--input", good], 2, "names none"),
                  (["--input", f"x={good}", "--input", f"y={good}", "--output", "z=z.npy"], 2, "no result z"),
+                 (["--input", f"x={good}", "--input", f"y={good}", "--output", "result=z.npy"], 2, "write:    --output result0=z.npy"),
                  (["--input", f"x={good}", "-n", "3"], 2, "exclude each other"),
                  (["--entry", "mian"], 3, "no entry mian"),
                  ([], 2, "--input NAME=FILE.npy"),
