@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "abi/plan_size.h"
+#include "base/names.h"
 #include "cli/bucket_use.h"
 #include "cli/compiler_verbs.h"
 #include "cli/disable_cost.h"
@@ -19,15 +20,13 @@ static const char *const phase_units[NUM_COMPILE_PHASES] = {"tensors", "passes",
 // ---------------------------------------------------------------- options
 
 static Status parse_levels(Cli *cli, uint32_t *out_levels) {
-    const char *text = args_text(&cli->args, OPT_CPU, "");
+    const char *text = args_text(&cli->args, OPT_CPU, NULL);
+    char name[32];
     const char *names[NUM_CPU_LEVELS];
     for (int i = 0; i < NUM_CPU_LEVELS; i++) names[i] = cpu_level_info((CpuLevel)i)->name;
     *out_levels = 0;
-    while (*text) {
-        char name[32] = {0};
-        size_t len = strcspn(text, ",");
-        memcpy(name, text, MIN(len, sizeof name - 1));
-        text += len + (text[len] == ',');
+    if (text) TRY(names_check("cpu", text, &cli->sink));
+    while (text && names_next(&text, name, sizeof name)) {
         CpuLevel level;
         if (!cpu_level_find(name, &level)) {
             Status status = usage_error(&cli->sink, DIAG_U0004, "there is no CPU level %s", name);
@@ -151,8 +150,8 @@ void compile_put_json(const CompileReport *report, bool is_verbose, StrBuf *out)
     if (is_verbose) plan_view_put_json(report, &json);
     json_put_uint(&json, "num_pinned_kernels", report->num_pinned);
     json_put_uint(&json, "artifact_bytes", report->artifact_bytes);
-    if (report->disabled)
-        put_disable_cost_json(&json, report->disabled, &report->cost_enabled, &report->cost);
+    if (report->cost.names) put_disable_cost_json(&json, "disabled", &report->cost);
+    if (report->is_validated) put_validation_json(&json, "verify_each", &report->validation);
     json_begin_object(&json, "phase_ns");
     for (int i = 0; i < NUM_COMPILE_PHASES; i++)
         json_put_uint(&json, phase_names[i], report->phase_ns[i]);
@@ -236,9 +235,9 @@ static void put_summary(const CompileReport *report, const char *path) {
 // ---------------------------------------------------------------- the verb
 
 static void put_cost(const Cli *cli, const CompileReport *report) {
-    if (!report->disabled || cli->is_json || cli->is_quiet) return;
+    if (!report->cost.names || cli->is_json || cli->is_quiet) return;
     StrBuf text = {0};
-    put_disable_cost(&text, report->disabled, &report->cost_enabled, &report->cost);
+    put_disable_cost(&text, &report->cost);
     fputs(text.data, stderr);
     strbuf_deinit(&text);
 }
@@ -250,9 +249,17 @@ static void put_planner_log(const CompileReport *report) {
     strbuf_deinit(&text);
 }
 
+static void put_ir_of(const Cli *cli, const CompileReport *report, const StrBuf *ir) {
+    IrReports reports = {0};
+    JsonWriter json = {.out = &reports.verified, .is_compact = true};
+    if (report->is_validated) put_validation_json(&json, NULL, &report->validation);
+    put_ir(cli, "ingot-compile-ir", ir, &reports);
+    ir_reports_deinit(&reports);
+}
+
 static void put_outcome(const Cli *cli, const CompileReport *report, const StrBuf *ir) {
     if (args_has(&cli->args, OPT_EMIT_IR))
-        put_ir(cli, "ingot-compile-ir", ir);
+        put_ir_of(cli, report, ir);
     else if (cli->is_json)
         put_json(report, args_has(&cli->args, OPT_VERBOSE));
     else if (args_has(&cli->args, OPT_DRY_RUN))

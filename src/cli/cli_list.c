@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/names.h"
 #include "cli/compiler_verbs.h"
 #include "cli/target_list.h"
 #include "passes/pass.h"
@@ -47,10 +48,15 @@ static void list_passes(const Cli *cli) {
     put_document(&out);
 }
 
-Status put_output(Cli *cli, const char *schema, const StrBuf *out) {
+void ir_reports_deinit(IrReports *reports) {
+    strbuf_deinit(&reports->verified);
+    strbuf_deinit(&reports->disabled);
+}
+
+Status put_output(Cli *cli, const char *schema, const StrBuf *out, const IrReports *reports) {
     const char *path = args_text(&cli->args, OPT_OUTPUT, NULL);
     if (!path) {
-        put_ir(cli, schema, out);
+        put_ir(cli, schema, out, reports);
         return STATUS_OK;
     }
     return file_write(path, NULL, out->data, out->len, &cli->sink);
@@ -60,12 +66,9 @@ Status parse_pipeline(Cli *cli, const char *text, PassId ids[MAX_PIPELINE], size
     const char *names[NUM_PASSES];
     for (int i = 0; i < NUM_PASSES; i++) names[i] = pass_info((PassId)i)->name;
     size_t num_ids = 0;
-    while (text && *text) {
-        char name[64] = {0};
-        size_t len = strcspn(text, ",");
-        memcpy(name, text, MIN(len, sizeof name - 1));
-        text += len + (text[len] == ',');
-        if (len == 0) continue;
+    char name[64];
+    if (text) TRY(names_check("pipeline", text, &cli->sink));
+    while (text && names_next(&text, name, sizeof name)) {
         if (num_ids == MAX_PIPELINE)
             return usage_error(&cli->sink, DIAG_U0004, "--pipeline names more than %d passes",
                                MAX_PIPELINE);
@@ -93,11 +96,32 @@ bool get_validation(const Cli *cli, ValidateOptions *out_options) {
 }
 
 void put_validation(const Cli *cli, const ValidateReport *report) {
-    if (cli->is_quiet) return;
+    if (cli->is_quiet || cli->is_json) return;
     StrBuf text = {0};
     validate_report_text(report, &text);
     fputs(text.data, stderr);
     strbuf_deinit(&text);
+}
+
+void put_validation_json(JsonWriter *json, const char *key, const ValidateReport *report) {
+    json_begin_object(json, key);
+    json_put_uint(json, "num_passes", report->num_passes);
+    json_put_uint(json, "num_compared", report->num_compared);
+    json_put_uint(json, "num_runs", report->num_runs);
+    json_put_uint(json, "num_unchanged", report->num_unchanged);
+    json_begin_object(json, "skipped");
+    for (int i = 0; i < NUM_VALIDATE_SKIPS; i++)
+        if (report->num_skipped[i])
+            json_put_uint(json, validate_skip_reason((ValidateSkip)i), report->num_skipped[i]);
+    json_end_object(json);
+    json_put_real(json, "worst_of_bound", report->worst);
+    if (report->worst_pass) {
+        json_put_string(json, "worst_pass", report->worst_pass);
+        json_put_string(json, "worst_function", report->worst_function);
+    }
+    json_put_uint(json, "verify_cpu_ns", report->verify_ns);
+    json_put_uint(json, "passes_cpu_ns", report->passes_ns);
+    json_end_object(json);
 }
 
 Status make_dump_dir(Cli *cli, const char *path) {
@@ -162,7 +186,15 @@ Status put_lists(Cli *cli, bool *out_is_done) {
     return STATUS_OK;
 }
 
-void put_ir(const Cli *cli, const char *schema, const StrBuf *text) {
+static void put_reports(JsonWriter *json, const char *key, const StrBuf *reports) {
+    if (!reports->len) return;
+    StrBuf all = {0};
+    strbuf_printf(&all, "[%s]", reports->data);
+    json_put_raw(json, key, all.data);
+    strbuf_deinit(&all);
+}
+
+void put_ir(const Cli *cli, const char *schema, const StrBuf *text, const IrReports *reports) {
     if (!cli->is_json) {
         output_write(text->data, text->len);
         return;
@@ -171,6 +203,8 @@ void put_ir(const Cli *cli, const char *schema, const StrBuf *text) {
     JsonWriter json = {.out = &out};
     json_begin_document(&json, schema);
     json_put_string_n(&json, "text", text->data ? text->data : "", text->len);
+    put_reports(&json, "verify_each", &reports->verified);
+    put_reports(&json, "disabled", &reports->disabled);
     json_end_object(&json);
     put_document(&out);
 }

@@ -206,7 +206,8 @@ static Status interpret(Cli *cli, IrModule *m, StrBuf *out) {
     return status;
 }
 
-static Status run_pipeline(Cli *cli, IrModule *m, const PassPipeline *pipeline) {
+static Status run_pipeline(Cli *cli, IrModule *m, const PassPipeline *pipeline,
+                           IrReports *reports) {
     ValidateOptions options;
     if (!get_validation(cli, &options)) return pass_pipeline_run(m, pipeline, &cli->sink);
     NativeCode native = {.num_threads = 1};
@@ -220,6 +221,9 @@ static Status run_pipeline(Cli *cli, IrModule *m, const PassPipeline *pipeline) 
     Status status = pass_pipeline_run(m, &validated, &cli->sink);
     ValidateReport report = validate_report(validator);
     put_validation(cli, &report);
+    JsonWriter json = {.out = &reports->verified, .is_compact = true};
+    if (reports->verified.len) strbuf_putc(&reports->verified, ',');
+    put_validation_json(&json, NULL, &report);
     validate_destroy(validator);
     native_deinit(&native);
     return status;
@@ -227,7 +231,7 @@ static Status run_pipeline(Cli *cli, IrModule *m, const PassPipeline *pipeline) 
 
 // Parses one module, verifies it, runs what was asked, appends the outcome.
 static Status process(Cli *cli, const char *text, size_t len, const char *file,
-                      const PassPipeline *pipeline, StrBuf *out) {
+                      const PassPipeline *pipeline, IrReports *reports, StrBuf *out) {
     IrModule *m = NULL;
     bool is_run = args_has(&cli->args, OPT_RUN_ENTRY);
     IrParseOptions options = {.keeps_argument_names = is_run};
@@ -237,8 +241,8 @@ static Status process(Cli *cli, const char *text, size_t len, const char *file,
     Status status = ir_verify(m, &verify, &cli->sink);
     PassId ids[MAX_PIPELINE];
     PassPipeline left;
-    if (status == STATUS_OK) status = disable_in_pipeline(cli, m, pipeline, ids, &left);
-    if (status == STATUS_OK && left.num_ids) status = run_pipeline(cli, m, &left);
+    if (status == STATUS_OK) status = disable_in_pipeline(cli, m, pipeline, reports, ids, &left);
+    if (status == STATUS_OK && left.num_ids) status = run_pipeline(cli, m, &left, reports);
     if (status == STATUS_OK && is_run) status = interpret(cli, m, out);
     IrPrintOptions print = {.print_locs = args_has(&cli->args, OPT_PRINT_LOCS),
                             .elide_constants = args_has(&cli->args, OPT_ELIDE_CONSTANTS),
@@ -267,7 +271,7 @@ static size_t part_len(const char *text, size_t len, size_t *out_skip) {
 // Each part is parsed behind as many empty lines as stand before it, so that places are those of
 // the whole file. The texts must live as long as the sink.
 static Status process_parts(Cli *cli, const char *text, size_t len, const char *file,
-                            const PassPipeline *pipeline, StrBuf *out) {
+                            const PassPipeline *pipeline, IrReports *reports, StrBuf *out) {
     Status status = STATUS_OK;
     size_t lines = 0, num_parts = 0;
     for (size_t at = 0, skip = 1; skip;) {
@@ -278,7 +282,7 @@ static Status process_parts(Cli *cli, const char *text, size_t len, const char *
         char *padded = arena_alloc(&cli->sink.arena, lines + part + 1, 1);
         memset(padded, '\n', lines);
         memcpy(padded + lines, text + at, part);
-        Status part_status = process(cli, padded, lines + part, file, pipeline, out);
+        Status part_status = process(cli, padded, lines + part, file, pipeline, reports, out);
         if (status == STATUS_OK) status = part_status;
         if (skip) strbuf_puts(out, "// -----\n");
         for (size_t i = at; i < at + part + skip; i++) lines += text[i] == '\n';
@@ -303,14 +307,16 @@ Status verb_OPT(Cli *cli) {
     free(text);
     const char *file = str_equal(path, "-") ? "<stdin>" : path;
     StrBuf out = {0};
+    IrReports reports = {0};
     Status status = args_has(&cli->args, OPT_SPLIT_INPUT)
-                        ? process_parts(cli, copy, len, file, &pipeline, &out)
-                        : process(cli, copy, len, file, &pipeline, &out);
+                        ? process_parts(cli, copy, len, file, &pipeline, &reports, &out)
+                        : process(cli, copy, len, file, &pipeline, &reports, &out);
     bool is_wanted = status == STATUS_OK || args_has(&cli->args, OPT_SPLIT_INPUT);
     if (is_wanted && (out.len || cli->is_json)) {
-        Status put_status = put_output(cli, "ingot-opt", &out);
+        Status put_status = put_output(cli, "ingot-opt", &out, &reports);
         if (status == STATUS_OK) status = put_status;
     }
+    ir_reports_deinit(&reports);
     strbuf_deinit(&out);
     return status;
 }

@@ -189,7 +189,7 @@ Status verb_REDUCE(Cli *cli) {
     r.folder = folder;
     if (status == STATUS_OK) status = reduce(&r, m, &out);
     if (folder[0]) remove_folder(folder);
-    if (status == STATUS_OK) status = put_output(cli, "ingot-reduce", &out);
+    if (status == STATUS_OK) status = put_output(cli, "ingot-reduce", &out, &(IrReports){0});
     if (m) ir_module_destroy(m);
     strbuf_deinit(&out);
     free(text);

@@ -8,11 +8,19 @@
 
 // --list-passes and --list-dialects, if one is given.
 Status put_lists(Cli *cli, bool *out_is_done) MUST_USE;
-// IR text on stdout; with --json inside a document of that schema.
-void put_ir(const Cli *cli, const char *schema, const StrBuf *text);
+// What --verify-each and --disable-pass have to say beside IR text, of each module: JSON objects
+// with commas between them. On stderr as text without --json.
+typedef struct IrReports {
+    StrBuf verified, disabled;
+} IrReports;
+void ir_reports_deinit(IrReports *reports);
+
+// IR text on stdout; with --json inside a document of that schema, with the reports.
+void put_ir(const Cli *cli, const char *schema, const StrBuf *text, const IrReports *reports);
 
 // The same, or with --output into that file.
-Status put_output(Cli *cli, const char *schema, const StrBuf *text) MUST_USE;
+Status put_output(Cli *cli, const char *schema, const StrBuf *text,
+                  const IrReports *reports) MUST_USE;
 
 enum { MAX_PIPELINE = 256 };
 // "pass,pass" as numbers; U0004 for an unknown one.
@@ -21,8 +29,9 @@ Status parse_pipeline(Cli *cli, const char *text, PassId ids[MAX_PIPELINE],
 
 // --verify-each and its options; false: not asked for.
 bool get_validation(const Cli *cli, ValidateOptions *out_options);
-// The outcome, on stderr.
+// The outcome, on stderr unless it is part of a document.
 void put_validation(const Cli *cli, const ValidateReport *report);
+void put_validation_json(JsonWriter *json, const char *key, const ValidateReport *report);
 // The document "ingot-compile".
 void compile_put_json(const CompileReport *report, bool is_verbose, StrBuf *out);
 Status make_dump_dir(Cli *cli, const char *path) MUST_USE;

@@ -2,6 +2,7 @@
 #include "cli/disable_cost.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 typedef struct Line {
@@ -20,33 +21,117 @@ static void lines_of(const ExplainCost *a, const ExplainCost *b, Line out[NUM_LI
         {"copies", "num_copies", a->num_copies, b->num_copies},
         {"bytes copied", "copy_bytes", a->copy_bytes, b->copy_bytes},
         {"bytes moved", "moved_bytes", a->moved_bytes, b->moved_bytes},
-        {"predicted ns", "predicted_ns", a->predicted_ns, b->predicted_ns},
+        {"predicted ns of these", "moved_ns", a->moved_ns, b->moved_ns},
     };
     for (int i = 0; i < NUM_LINES; i++) out[i] = lines[i];
 }
 
-void put_disable_cost(StrBuf *out, const char *disabled, const ExplainCost *with_all,
-                      const ExplainCost *without) {
+// ---- predicted times of whole calls
+
+// The same entry of the other side: versions of one name follow each other.
+static const PredictEntry *same_entry(const PassCost *from, size_t at, const PassCost *in) {
+    uint32_t number = 0;
+    for (size_t i = 0; i < at; i++) number += str_equal(from->calls[i].name, from->calls[at].name);
+    for (size_t i = 0; i < in->num_calls; i++)
+        if (str_equal(in->calls[i].name, from->calls[at].name) && number-- == 0)
+            return &in->calls[i];
+    return NULL;
+}
+
+// "name   12   34   +22"; a side that has no such entry is "-".
+static void put_times(StrBuf *out, const char *name, const double *with_all,
+                      const double *without) {
+    char a[32], b[32], d[32];
+    strbuf_printf(out, "  %-22s %18s %18s", name,
+                  with_all ? grouped((uint64_t)llround(*with_all), a) : "-",
+                  without ? grouped((uint64_t)llround(*without), b) : "-");
+    if (with_all && without) {
+        int64_t more = llround(*without) - llround(*with_all);
+        uint64_t size = more < 0 ? 0 - (uint64_t)more : (uint64_t)more;
+        strbuf_printf(out, " %17s%s", more < 0 ? "-" : "+", grouped(size, d));
+    }
+    strbuf_putc(out, '\n');
+}
+
+static void put_calls(StrBuf *out, const PassCost *all, const PassCost *without, int at) {
+    for (size_t i = 0; i < all->num_calls; i++) {
+        const PredictEntry *other = same_entry(all, i, without);
+        put_times(out, all->calls[i].name, &all->calls[i].all_ns[at],
+                  other ? &other->all_ns[at] : NULL);
+    }
+    for (size_t i = 0; i < without->num_calls; i++)
+        if (!same_entry(without, i, all))
+            put_times(out, without->calls[i].name, NULL, &without->calls[i].all_ns[at]);
+}
+
+static void put_predicted(StrBuf *out, const DisabledCost *cost) {
+    static const char *const contexts[NUM_PREDICT_POSITIONS] = {", empty context",
+                                                                ", full context"};
+    const PassCost *sides[] = {&cost->all, &cost->without};
+    int num = cost->all.has_context ? NUM_PREDICT_POSITIONS : 1;
+    if (cost->all.unpredicted) num = 0;
+    for (int at = 0; at < num; at++) {
+        strbuf_printf(out, "predicted ns of a call%s\n",
+                      cost->all.has_context ? contexts[at] : "");
+        put_calls(out, &cost->all, &cost->without, at);
+    }
+    for (int side = 0; side < 2; side++)
+        if (sides[side]->unpredicted && (side || !cost->all.unpredicted))
+            strbuf_printf(out, "  not predicted: %s\n", sides[side]->unpredicted);
+}
+
+static void put_calls_json(JsonWriter *json, const PassCost *cost) {
+    if (cost->unpredicted) {
+        json_put_string(json, "not_predicted", cost->unpredicted);
+        return;
+    }
+    json_put_uint(json, "predicted_ns", (uint64_t)llround(pass_cost_ns(cost)));
+    json_begin_array(json, "calls");
+    for (size_t i = 0; i < cost->num_calls; i++) {
+        json_begin_object(json, NULL);
+        json_put_string(json, "entry", cost->calls[i].name);
+        json_begin_array(json, "predicted_ns");
+        for (int at = 0; at < (cost->has_context ? NUM_PREDICT_POSITIONS : 1); at++)
+            json_put_uint(json, NULL, (uint64_t)llround(cost->calls[i].all_ns[at]));
+        json_end_array(json);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+// ---- the whole
+
+void put_disable_cost(StrBuf *out, const DisabledCost *cost) {
     Line lines[NUM_LINES];
     char a[32], b[32];
-    lines_of(with_all, without, lines);
-    strbuf_printf(out, "\n%-24s %18s %18s\n", "between kernels", "all passes", "without");
+    lines_of(&cost->all.counts, &cost->without.counts, lines);
+    strbuf_printf(out, "\n%-24s %18s %18s %18s\n", "between kernels", "all passes", "without",
+                  "difference");
     for (int i = 0; i < NUM_LINES; i++)
         strbuf_printf(out, "  %-22s %18s %18s\n", lines[i].text, grouped(lines[i].with_all, a),
                       grouped(lines[i].without, b));
-    strbuf_printf(out, "  disabled: %s\n", disabled);
+    put_predicted(out, cost);
+    strbuf_printf(out, "  disabled: %s\n", cost->names);
+    for (int i = 0; i < NUM_PASS_FACTS; i++)
+        if (cost->lost >> i & 1)
+            strbuf_printf(out, "  no longer %s: %s\n", pass_fact_name((PassFact)i),
+                          pass_fact_meaning((PassFact)i));
 }
 
-void put_disable_cost_json(JsonWriter *json, const char *disabled, const ExplainCost *with_all,
-                           const ExplainCost *without) {
+void put_disable_cost_json(JsonWriter *json, const char *key, const DisabledCost *cost) {
     Line lines[NUM_LINES];
-    lines_of(with_all, without, lines);
-    json_begin_object(json, "disabled");
-    json_put_string(json, "passes", disabled);
+    lines_of(&cost->all.counts, &cost->without.counts, lines);
+    json_begin_object(json, key);
+    json_put_string(json, "passes", cost->names);
+    json_begin_array(json, "lost");
+    for (int i = 0; i < NUM_PASS_FACTS; i++)
+        if (cost->lost >> i & 1) json_put_string(json, NULL, pass_fact_name((PassFact)i));
+    json_end_array(json);
     for (int side = 0; side < 2; side++) {
         json_begin_object(json, side ? "without" : "all_passes");
         for (int i = 0; i < NUM_LINES; i++)
             json_put_uint(json, lines[i].key, side ? lines[i].without : lines[i].with_all);
+        put_calls_json(json, side ? &cost->without : &cost->all);
         json_end_object(json);
     }
     json_end_object(json);
@@ -54,29 +139,11 @@ void put_disable_cost_json(JsonWriter *json, const char *disabled, const Explain
 
 // ---- pipelines on IR text
 
-static Status measure(const IrModule *m, const PassPipeline *pipeline, DiagSink *sink,
-                      ExplainCost *out_cost) {
-    Explain e;
-    TRY(explain_init_module(&e, m, sink));
-    IrModule *copy = ir_module_clone(m);
-    PassPipeline quiet = {.ids = pipeline->ids, .num_ids = pipeline->num_ids};
-    Status status = pass_pipeline_run(copy, &quiet, sink);
-    if (status == STATUS_OK) {
-        explain_tensors(copy, &e);
-        explain_buffers(copy, &e);
-        *out_cost = explain_cost(&e);
-    }
-    explain_deinit(&e);
-    ir_module_destroy(copy);
-    return status;
-}
-
 Status disable_in_pipeline(Cli *cli, const IrModule *m, const PassPipeline *pipeline,
-                           PassId *out_ids, PassPipeline *out_pipeline) {
-    const char *names = args_text(&cli->args, OPT_DISABLE_PASS, NULL);
+                           IrReports *reports, PassId *out_ids, PassPipeline *out_pipeline) {
+    DisabledCost cost = {.names = args_text(&cli->args, OPT_DISABLE_PASS, NULL)};
     uint64_t disabled;
-    ExplainCost all, without;
-    TRY(pass_disable_parse(names, &cli->sink, &disabled));
+    TRY(pass_disable_parse(cost.names, &cli->sink, &disabled));
     *out_pipeline = *pipeline;
     if (!disabled) return STATUS_OK;
     TRY(pass_disable_check(pass_facts(m), pipeline->ids, pipeline->num_ids, disabled, false,
@@ -86,11 +153,16 @@ Status disable_in_pipeline(Cli *cli, const IrModule *m, const PassPipeline *pipe
     for (size_t i = 0; i < pipeline->num_ids; i++)
         if (!(disabled >> pipeline->ids[i] & 1))
             out_ids[out_pipeline->num_ids++] = pipeline->ids[i];
-    TRY(measure(m, pipeline, &cli->sink, &all));
-    TRY(measure(m, out_pipeline, &cli->sink, &without));
-    StrBuf text = {0};
-    put_disable_cost(&text, names, &all, &without);
-    if (!cli->is_quiet && !cli->is_json) fputs(text.data, stderr);
-    strbuf_deinit(&text);
+    TRY(pass_cost_of_pipeline(m, pipeline, disabled, &cli->sink, &cost));
+    if (cli->is_json) {
+        JsonWriter json = {.out = &reports->disabled, .is_compact = true};
+        if (reports->disabled.len) strbuf_putc(&reports->disabled, ',');
+        put_disable_cost_json(&json, NULL, &cost);
+    } else if (!cli->is_quiet) {
+        StrBuf text = {0};
+        put_disable_cost(&text, &cost);
+        fputs(text.data, stderr);
+        strbuf_deinit(&text);
+    }
     return STATUS_OK;
 }

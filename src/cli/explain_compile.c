@@ -37,7 +37,8 @@ Status explain_module(Cli *cli, const char *path) {
     IrVerifyOptions verify = {.allow_test_ops = true};
     Status status = ir_verify(m, &verify, &cli->sink);
     Explain e = {0};
-    if (status == STATUS_OK) status = explain_init_module(&e, m, &cli->sink);
+    Target machine;
+    if (status == STATUS_OK) status = explain_init_module(&e, m, &cli->sink, &machine);
     if (status == STATUS_OK) {
         StrBuf out = {0};
         const IrAttr *target = ir_op_attr(m->op, "ingot.target");

@@ -313,6 +313,7 @@ static void predict(Compilation *c, IrModule *m, const Target *target, bool is_s
     predict_put_json(&p, &c->predicted);
     if (!is_shown) return;
     c->report->target = p.target;
+    pass_cost_take(&p, &c->config, &c->report->cost.without);
     c->report->entries = ARENA_ARRAY(&c->report->arena, CompileEntry, p.num_entries);
     for (size_t e = 0; e < p.num_entries; e++) {
         memcpy(c->report->entries[e].one_ns, p.entries[e].one_ns, sizeof p.entries[e].one_ns);
@@ -326,6 +327,7 @@ static Status plan_only(Compilation *c) {
     if (c->recipe) TRY(demands_check_planned(c->recipe, c->sink));
     TRY(pipeline_run_until(&c->pipeline, PASS_vectorize, c->sink));
     c->pipeline.planned = ir_module_clone(m);
+    explain_scratch(m, &c->explain);
     plan_log_fill(m, c->report);
     TRY(weights_image_layout(c->pipeline.planned, c->sink, &c->image));
     TRY(plan_build(c->pipeline.planned, &c->image, &c->config, c->sink, &c->plan));
@@ -346,22 +348,24 @@ static Status level_target(const Compilation *c, uint32_t i, Target *out) {
     return STATUS_OK;
 }
 
+// Says on the module which level its code is for, and on which machine.
+static Status put_level(const Compilation *c, IrModule *m, uint32_t i, Target *out) {
+    // A resumed dump of this stage has the machine of its level, an earlier one that of the least.
+    bool has_machine = ir_op_attr(m->op, "ingot.target") && ir_op_attr(m->op, "ingot.machine");
+    ir_op_set_attr(m, m->op, "ingot.target", ir_attr_string(m, cpu_level_info(c->levels[i])->name));
+    if (has_machine) return pass_machine_read(m, c->levels[i], c->sink, out);
+    TRY(level_target(c, i, out));
+    pass_machine_write(m, out);
+    return STATUS_OK;
+}
+
 static Status compile_level(Compilation *c, uint32_t i) {
     IrModule *m = ir_module_clone(c->pipeline.m);
     Pipeline one = c->pipeline;
     one.m = m;
     one.level_name = c->num_levels > 1 ? cpu_level_info(c->levels[i])->name : NULL;
-    // A resumed dump of this stage has the machine of its level, an earlier one that of the least.
-    bool has_machine = ir_op_attr(m->op, "ingot.target") && ir_op_attr(m->op, "ingot.machine");
-    ir_op_set_attr(m, m->op, "ingot.target", ir_attr_string(m, cpu_level_info(c->levels[i])->name));
     Target target = {0};
-    Status status = STATUS_OK;
-    if (has_machine) {
-        status = pass_machine_read(m, c->levels[i], c->sink, &target);
-    } else {
-        status = level_target(c, i, &target);
-        if (status == STATUS_OK) pass_machine_write(m, &target);
-    }
+    Status status = put_level(c, m, i, &target);
     if (status == STATUS_OK) status = pipeline_run_until(&one, PASS_lower_target, c->sink);
     if (status == STATUS_OK && c->options->tuning_path)
         c->report->num_pinned +=
@@ -405,22 +409,34 @@ static Status run_to_buffers(Pipeline *p, DiagSink *sink, Explain *e) {
     return STATUS_OK;
 }
 
-// What a disabled pass costs is the difference to a module that all passes have seen.
+// What a disabled pass costs is the difference to a module that all passes have seen: counted as
+// far as buffers, predicted as the report shows it, for the last level.
 static Status measure_all_passes(Compilation *c, const Target *target) {
     PassId ids[NUM_PASSES];
     size_t num = 0;
+    DisabledCost *cost = &c->report->cost;
     if (!c->pipeline.disabled) return STATUS_OK;
-    c->report->disabled = c->options->disabled;
     for (PassId id = pass_next(c->pipeline.m); id < NUM_PASSES; id = (PassId)(id + 1))
         ids[num++] = id;
     TRY(pass_disable_check(pass_facts(c->pipeline.m), ids, num, c->pipeline.disabled,
                            has_backend(c) && makes_code(c), c->sink));
+    cost->names = c->options->disabled;
+    cost->lost = pass_disable_lost(ids, num, c->pipeline.disabled);
     Pipeline all = {.m = ir_module_clone(c->pipeline.m)};
     Explain explain;
+    Target shown = c->machine;
     explain_init(&explain, target);
     Status status = run_to_buffers(&all, c->sink, &explain);
-    c->report->cost_enabled = explain_cost(&explain);
+    cost->all.counts = explain_cost(&explain);
     explain_deinit(&explain);
+    if (status == STATUS_OK && has_backend(c))
+        status = put_level(c, all.m, c->num_levels - 1, &shown);
+    if (status == STATUS_OK)
+        status = pipeline_run_until(&all, has_backend(c) ? PASS_lower_target : PASS_vectorize,
+                                    c->sink);
+    if (status == STATUS_OK)
+        status = pass_cost_predict(all.m, &shown, &c->config, &c->report->arena, c->sink,
+                                   &cost->all);
     ir_module_destroy(all.m);
     return status;
 }
@@ -433,7 +449,7 @@ static Status run_passes(Compilation *c) {
     explain_init(&c->explain, &target);
     TRY(measure_all_passes(c, &target));
     TRY(run_to_buffers(&c->pipeline, c->sink, &c->explain));
-    c->report->cost = explain_cost(&c->explain);
+    c->report->cost.without.counts = explain_cost(&c->explain);
     if (!has_backend(c)) return plan_only(c);
     if (!c->options->emit_ir_level && makes_code(c)) TRY(compile_inits(c));
     uint32_t num = c->options->emit_ir_level ? 1 : c->num_levels;

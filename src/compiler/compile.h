@@ -5,7 +5,7 @@
 #include "abi/cpu.h"
 #include "abi/plan.h"
 #include "base/diag.h"
-#include "compiler/explain.h"
+#include "compiler/pass_cost.h"
 #include "ir/ir.h"
 #include "passes/validate.h"
 
@@ -111,13 +111,11 @@ typedef struct CompileReport {
     const char *target;    // name of the machine the times are predicted for
     const char *predicted; // JSON: an array, one object per level
     uint32_t threads, context_len_tokens;
-    const char *explain;      // the object of explain.h
-    const char *manifest;     // JSON (manifest.h)
-    const char *disabled;     // the names; NULL: none
-    ExplainCost cost;         // with passes disabled
-    ExplainCost cost_enabled; // and with all passes; only if some are disabled
-    uint32_t num_pinned;      // kernels of all levels whose schedule the lock gave
-    uint64_t artifact_bytes;  // 0 in a dry run
+    const char *explain;     // the object of explain.h
+    const char *manifest;    // JSON (manifest.h)
+    DisabledCost cost;       // of disabled passes, on the machine of `target`
+    uint32_t num_pinned;     // kernels of all levels whose schedule the lock gave
+    uint64_t artifact_bytes; // 0 in a dry run
     uint64_t phase_ns[NUM_COMPILE_PHASES];
     bool is_validated;
     ValidateReport validation;

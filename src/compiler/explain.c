@@ -24,16 +24,15 @@ void explain_init(Explain *e, const Target *target) {
                    .barrier_ns = target_number(target, TARGET_BARRIER_NS)};
 }
 
-Status explain_init_module(Explain *e, const IrModule *m, DiagSink *sink) {
+Status explain_init_module(Explain *e, const IrModule *m, DiagSink *sink, Target *out_target) {
     CpuLevel level = (CpuLevel)0;
     DiagSink quiet;
     diag_sink_init(&quiet);
     if (pass_target_read(m, &quiet, &level) != STATUS_OK) level = (CpuLevel)0;
     diag_sink_deinit(&quiet);
-    Target target = {0};
     *e = (Explain){0};
-    TRY(target_for_level(NULL, level, sink, &target));
-    explain_init(e, &target);
+    TRY(pass_machine_read(m, level, sink, out_target));
+    explain_init(e, out_target);
     return STATUS_OK;
 }
 
@@ -362,7 +361,14 @@ typedef struct BufferWalk {
     Explain *e;
     const IrOp *func;
     uint64_t count;
+    uint32_t *place; // of each op in its function, by number
+    uint32_t num_places;
 } BufferWalk;
+
+static void walk_places(IrOp *op, void *ctx) {
+    BufferWalk *w = ctx;
+    w->place[op->index] = w->num_places++;
+}
 
 static const char *type_text(IrModule *m, const IrType *type) {
     StrBuf text = {0};
@@ -377,13 +383,14 @@ static const char *reason_text(const IrOp *op, const char *name) {
     return reason && reason->kind == IR_ATTR_STRING ? reason->str : "";
 }
 
-// First and last call or op that names the buffer, by its function's order.
+// First and last call or op that names the buffer, by its function's order; inside a kernel those
+// that store and load it.
 static void put_ends(BufferWalk *w, StrBuf *out, const IrOp *alloc) {
     const char *first = "", *last = "";
     uint32_t first_at = UINT32_MAX, last_at = 0;
     const IrValue *todo[32] = {&alloc->results[0]};
     for (uint32_t n = 1, i = 0; i < n; i++) FOR_EACH_USE(use, todo[i]) {
-            const IrOp *op = top_of(use->owner, w->func);
+            const IrOp *op = class_of(w->func) ? use->owner : top_of(use->owner, w->func);
             if (use->owner->num_results && use->owner->results[0].type->kind == IR_TYPE_MEMREF) {
                 if (n < ARRAY_LEN(todo)) todo[n++] = &use->owner->results[0];
                 continue;
@@ -391,7 +398,7 @@ static void put_ends(BufferWalk *w, StrBuf *out, const IrOp *alloc) {
             const IrOp *callee = op->kind == IR_FUNC_CALL ? ir_call_callee(w->m, op) : NULL;
             const char *name = callee ? arena_printf(&w->m->arena, "@%s", ir_symbol_name(callee))
                                       : ir_op_info(op->kind)->name;
-            uint32_t at = fusion_op_number(op);
+            uint32_t at = w->place[op->index];
             if (at < first_at) {
                 first_at = at;
                 first = name;
@@ -405,44 +412,67 @@ static void put_ends(BufferWalk *w, StrBuf *out, const IrOp *alloc) {
     put_text(out, "consumer", last);
 }
 
-static void walk_buffers(IrOp *op, void *ctx) {
-    BufferWalk *w = ctx;
-    bool is_alloc = op->kind == IR_MEMREF_ALLOC || op->kind == IR_MEMREF_ALLOCA;
-    if (!is_alloc && op->kind != IR_MEMREF_COPY) return;
-    const IrType *type = is_alloc ? op->results[0].type : ir_op_operand(op, 0)->type;
-    StrBuf *out = is_alloc ? &w->e->buffers : &w->e->copies;
+static void begin_buffer(BufferWalk *w, StrBuf *out, const IrType *type) {
     begin(out);
     put_text(out, "func", ir_symbol_name(w->func));
     put_bool(out, "in_kernel", class_of(w->func) != NULL);
     put_text(out, "type", type_text(w->m, type));
     put_number(out, "bytes", bytes_of(type));
-    put_text(out, "reason", reason_text(op, is_alloc ? "ingot.boundary" : "ingot.copy"));
-    if (is_alloc) put_ends(w, out, op);
-    put_number(out, "count", w->count);
-    strbuf_putc(out, '}');
-    bool is_between = is_alloc && !class_of(w->func);
-    if (is_between) {
-        w->e->num_buffers += w->count;
-        w->e->buffer_bytes += bytes_of(type) * w->count;
+}
+
+static void walk_allocs(IrOp *op, void *ctx) {
+    BufferWalk *w = ctx;
+    if (op->kind != IR_MEMREF_ALLOC && op->kind != IR_MEMREF_ALLOCA) return;
+    begin_buffer(w, &w->e->buffers, op->results[0].type);
+    put_text(&w->e->buffers, "reason", reason_text(op, "ingot.boundary"));
+    put_ends(w, &w->e->buffers, op);
+    put_number(&w->e->buffers, "count", w->count);
+    strbuf_putc(&w->e->buffers, '}');
+    if (class_of(w->func)) return;
+    w->e->num_buffers += w->count;
+    w->e->buffer_bytes += bytes_of(op->results[0].type) * w->count;
+}
+
+static void walk_copies(IrOp *op, void *ctx) {
+    BufferWalk *w = ctx;
+    if (op->kind != IR_MEMREF_COPY) return;
+    const IrType *type = ir_op_operand(op, 0)->type;
+    begin_buffer(w, &w->e->copies, type);
+    put_text(&w->e->copies, "reason", reason_text(op, "ingot.copy"));
+    put_number(&w->e->copies, "count", w->count);
+    strbuf_putc(&w->e->copies, '}');
+    w->e->num_copies += w->count;
+    w->e->copy_bytes += bytes_of(type) * w->count;
+}
+
+// Buffers between kernels are those of functions that are none.
+static void put_buffers(IrModule *m, bool in_kernels, Explain *e) {
+    uint64_t *counts = fusion_func_counts(m);
+    BufferWalk walk = {.m = m, .e = e, .place = base_alloc(m->num_ops, sizeof *walk.place)};
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        if (!is_func(func) || is_init(func)) continue;
+        walk.func = func;
+        walk.count = counts[func->index];
+        walk.num_places = 0;
+        if ((class_of(func) != NULL) == in_kernels) {
+            FOR_EACH_OP(op, ir_func_body(func)) ir_walk(op, walk_places, &walk);
+            FOR_EACH_OP(op, ir_func_body(func)) ir_walk(op, walk_allocs, &walk);
+        }
+        if (in_kernels) continue;
+        FOR_EACH_OP(op, ir_func_body(func)) ir_walk(op, walk_copies, &walk);
+        e->num_functions += class_of(func) != NULL;
+        e->num_calls += class_of(func) ? walk.count : 0;
     }
-    if (!is_alloc) {
-        w->e->num_copies += w->count;
-        w->e->copy_bytes += bytes_of(type) * w->count;
-    }
+    free(walk.place);
+    free(counts);
 }
 
 void explain_buffers(IrModule *m, Explain *e) {
-    uint64_t *counts = fusion_func_counts(m);
-    FOR_EACH_OP(func, ir_module_body(m)) {
-        if (!is_func(func) || is_init(func)) continue;
-        BufferWalk walk = {m, e, func, counts[func->index]};
-        if (class_of(func)) {
-            e->num_functions++;
-            e->num_calls += walk.count;
-        }
-        FOR_EACH_OP(op, ir_func_body(func)) ir_walk(op, walk_buffers, &walk);
-    }
-    free(counts);
+    put_buffers(m, false, e);
+}
+
+void explain_scratch(IrModule *m, Explain *e) {
+    put_buffers(m, true, e);
 }
 
 // ---- kernels
@@ -461,6 +491,7 @@ static void put_scalar_loop(IrOp *op, void *ctx) {
 
 void explain_kernels(IrModule *m, const char *level, Explain *e) {
     e->level = level;
+    explain_scratch(m, e);
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!is_func(func) || !class_of(func) || is_init(func)) continue;
         const char *why = reason_text(func, "ingot.fallback");
@@ -525,7 +556,7 @@ ExplainCost explain_cost(const Explain *e) {
                         .num_copies = e->num_copies,
                         .copy_bytes = e->copy_bytes,
                         .moved_bytes = e->stake_bytes + 2 * e->copy_bytes};
-    cost.predicted_ns = stake_ns(e, cost.moved_bytes, cost.num_calls);
+    cost.moved_ns = stake_ns(e, cost.moved_bytes, cost.num_calls);
     return cost;
 }
 

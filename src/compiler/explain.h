@@ -21,13 +21,19 @@ typedef struct Explain {
 
 // Predicted times are for `target`: its memory as fast as code reaches it, and a barrier.
 void explain_init(Explain *e, const Target *target);
-// The same for a module by itself: the least machine of its CPU level, or of the lowest level if it
-// names none.
-Status explain_init_module(Explain *e, const IrModule *m, DiagSink *sink) MUST_USE;
+// The same for a module by itself: the machine it names, or the least of its CPU level, of the
+// lowest level if it names none.
+Status explain_init_module(Explain *e, const IrModule *m, DiagSink *sink,
+                           Target *out_target) MUST_USE;
 
-// At three moments: kernels are outlined and still tensors; buffers; vectors of one CPU level.
+// At three moments: kernels are outlined and still tensors; buffers, of which those between kernels
+// are final; vectors of one CPU level.
 void explain_tensors(IrModule *m, Explain *e);
 void explain_buffers(IrModule *m, Explain *e);
+// What kernels keep for themselves, part of explain_kernels: loops that are fused have left out the
+// buffers whose values stay in registers. By itself for a module that no vectors are made of, where
+// it is what they keep at most.
+void explain_scratch(IrModule *m, Explain *e);
 void explain_kernels(IrModule *m, const char *level, Explain *e);
 // The object; "" parts are empty arrays.
 void explain_write(const Explain *e, StrBuf *out);
@@ -37,8 +43,8 @@ typedef struct ExplainCost {
     uint64_t num_kernels, num_calls;    // of kernels
     uint64_t num_buffers, buffer_bytes; // between kernels
     uint64_t num_copies, copy_bytes;
-    uint64_t moved_bytes;  // written and read between kernels, and copied
-    uint64_t predicted_ns; // for these bytes and a barrier per call
+    uint64_t moved_bytes; // written and read between kernels, and copied
+    uint64_t moved_ns;    // predicted for these bytes and a barrier per call
 } ExplainCost;
 ExplainCost explain_cost(const Explain *e);
 void explain_deinit(Explain *e);

@@ -53,6 +53,7 @@ static bool is_wanted(const char *choice, PassId id) {
 static Status hook(const IrModule *m, PassId id, bool is_before, void *ctx, DiagSink *sink) {
     Pipeline *p = ctx;
     if (is_before) p->num_run++;
+    if (p->validator) validate_pass_ended(p->validator);
     if (is_wanted(is_before ? p->dump_before : p->dump_after, id))
         TRY(write_dump(p, m, id, is_before, sink));
     return p->validator ? validate_hook(m, id, is_before, p->validator, sink) : STATUS_OK;

@@ -3,12 +3,16 @@
 
 #include <string.h>
 
+// Of a module without a plan: how far calls are followed.
+enum { MAX_CALLS = 1 << 18, MAX_CALL_DEPTH = 64 };
+
 typedef struct Predictor {
     IrModule *m;
     const Target *target;
     const PassConfig *config;
     Arena *arena;
     KernelUses uses[NUM_PREDICT_POSITIONS];
+    bool is_counted; // vectors are; else structured ops are estimated
     double one, all; // units that work: a thread is a core, anything else has them all at once
 } Predictor;
 
@@ -27,7 +31,7 @@ static void predict_kernel(const Predictor *p, size_t i, PredictKernel *out) {
         (PredictKernel){.name = arena_strdup(p->arena, use->kernel), .num_calls = use->num_calls};
     const IrOp *kernel = ir_symbol_find(p->m, use->kernel);
     KernelCount *count =
-        p->target->has_cpu_level ? kernel_count_create(p->m, kernel, p->target) : NULL;
+        p->is_counted ? kernel_count_create(p->m, kernel, p->target) : NULL;
     for (int at = 0; at < NUM_PREDICT_POSITIONS; at++) {
         CostWork work;
         const KernelUse *here = same_use(&p->uses[at], i, use);
@@ -77,38 +81,88 @@ static const IrOp *entry_function(IrModule *m, const PlanBuild *build, uint64_t 
     return NULL;
 }
 
+static void begin(Predictor *p, Prediction *out) {
+    bool is_cpu = p->target->kind == TARGET_CPU;
+    double units = target_number_or(p->target, TARGET_UNITS, 1);
+    p->one = is_cpu ? 1 : units;
+    p->all = is_cpu ? p->config->threads : units;
+    *out = (Prediction){.target = arena_strdup(p->arena, p->target->name),
+                        .level = p->target->has_cpu_level
+                                     ? cpu_level_info(p->target->cpu_level)->name
+                                     : NULL,
+                        .threads = p->config->threads,
+                        .m = p->m};
+    int64_t context = p->config->page_len_tokens * p->config->max_pages;
+    kernel_uses_collect(p->m, 0, &p->uses[PREDICT_EMPTY]);
+    // The last call that fits: what it reads is bounded by the context whatever its bucket.
+    kernel_uses_collect(p->m, MAX(context - 1, 0), &p->uses[PREDICT_FULL]);
+}
+
+static void end(Predictor *p) {
+    for (int at = 0; at < NUM_PREDICT_POSITIONS; at++) kernel_uses_deinit(&p->uses[at]);
+}
+
 void predict_module(IrModule *m, const Target *target, const PassConfig *config,
                     const PlanBuild *build, Arena *arena, Prediction *out) {
     const PlanTables *plan = &build->tables;
-    bool is_cpu = target->kind == TARGET_CPU;
-    double units = target_number_or(target, TARGET_UNITS, 1);
     Predictor p = {.m = m,
                    .target = target,
                    .config = config,
                    .arena = arena,
-                   .one = is_cpu ? 1 : units,
-                   .all = is_cpu ? config->threads : units};
-    *out = (Prediction){.target = arena_strdup(arena, target->name),
-                        .level =
-                            target->has_cpu_level ? cpu_level_info(target->cpu_level)->name : NULL,
-                        .threads = config->threads,
-                        .m = m};
-    int64_t context = config->page_len_tokens * config->max_pages;
-    kernel_uses_collect(m, 0, &p.uses[PREDICT_EMPTY]);
-    // The last call that fits: what it reads is bounded by the context whatever its bucket.
-    kernel_uses_collect(m, MAX(context - 1, 0), &p.uses[PREDICT_FULL]);
+                   .is_counted = target->has_cpu_level};
+    begin(&p, out);
     out->entries = ARENA_ARRAY(arena, PredictEntry, MAX(plan->num_entries, (uint64_t)1));
     for (uint64_t e = 0; e < plan->num_entries; e++) {
         const PlanEntry *entry = &plan->entries[e];
         PredictEntry *into = &out->entries[out->num_entries++];
-        *into = (PredictEntry){.bucket_tokens = entry->bucket_tokens, .is_batch = entry->is_batch};
+        *into = (PredictEntry){.name = arena_strdup(arena, build->strings.data + entry->name),
+                               .bucket_tokens = entry->bucket_tokens,
+                               .is_batch = entry->is_batch};
         uint32_t barriers = 0;
         for (uint32_t s = 0; s < entry->num_steps; s++)
             barriers += plan->steps[entry->first_step + s].needs_barrier;
         const IrOp *func = entry_function(m, build, e);
         if (func) predict_entry(&p, func, barriers, into);
     }
-    for (int at = 0; at < NUM_PREDICT_POSITIONS; at++) kernel_uses_deinit(&p.uses[at]);
+    end(&p);
+}
+
+// Calls that kernel_uses_collect would follow, from func down; over MAX_CALLS it does not matter by
+// how many.
+static void count_calls(const IrModule *m, const IrOp *func, uint32_t depth, uint32_t *num) {
+    if (ir_op_attr(func, "ingot.kernel")) return;
+    FOR_EACH_OP(op, ir_func_body(func)) {
+        const IrOp *callee = op->kind == IR_FUNC_CALL ? ir_call_callee(m, op) : NULL;
+        if (!callee || !ir_func_body(callee)) continue;
+        *num += depth < MAX_CALL_DEPTH ? 1 : MAX_CALLS + 1;
+        if (*num > MAX_CALLS) return;
+        count_calls(m, callee, depth + 1, num);
+    }
+}
+
+bool predict_buffers(IrModule *m, const Target *target, const PassConfig *config, bool is_counted,
+                     Arena *arena, Prediction *out) {
+    uint32_t num_calls = 0, num_uses = 0;
+    FOR_EACH_OP(func, ir_module_body(m))
+    if (func->kind == IR_FUNC_FUNC && ir_func_body(func) && num_calls <= MAX_CALLS)
+        count_calls(m, func, 0, &num_calls);
+    if (num_calls > MAX_CALLS) return false;
+    Predictor p = {
+        .m = m, .target = target, .config = config, .arena = arena, .is_counted = is_counted};
+    begin(&p, out);
+    const KernelUses *uses = &p.uses[PREDICT_EMPTY];
+    out->entries = ARENA_ARRAY(arena, PredictEntry, uses->num_uses + 1);
+    for (size_t i = 0; i < uses->num_uses; i++) {
+        const IrOp *entry = uses->uses[i].entry;
+        num_uses += uses->uses[i].num_calls;
+        if (i + 1 < uses->num_uses && uses->uses[i + 1].entry == entry) continue;
+        PredictEntry *into = &out->entries[out->num_entries++];
+        *into = (PredictEntry){.name = arena_strdup(arena, ir_symbol_name(entry))};
+        predict_entry(&p, entry, num_uses, into);
+        num_uses = 0;
+    }
+    end(&p);
+    return true;
 }
 
 // ---------------------------------------------------------------- JSON

@@ -20,6 +20,7 @@ typedef struct PredictKernel {
 } PredictKernel;
 
 typedef struct PredictEntry {
+    const char *name;
     uint32_t bucket_tokens;
     bool is_batch; // one token each of so many sequences
     double one_ns[NUM_PREDICT_POSITIONS], all_ns[NUM_PREDICT_POSITIONS]; // barriers included
@@ -39,6 +40,11 @@ typedef struct Prediction {
 // Predicts a planned and vectorised module. Everything lives in arena.
 void predict_module(IrModule *m, const Target *target, const PassConfig *config,
                     const PlanBuild *build, Arena *arena, Prediction *out_prediction);
+// The same of a bufferised module without a plan: a barrier after every call. is_counted: it is
+// vectorised, and its vectors are counted; else kernels are estimated from their structured ops.
+// false: its calls are too many to follow, or call themselves.
+bool predict_buffers(IrModule *m, const Target *target, const PassConfig *config, bool is_counted,
+                     Arena *arena, Prediction *out_prediction) MUST_USE;
 // Appends one JSON object.
 void predict_put_json(const Prediction *prediction, StrBuf *out);
 

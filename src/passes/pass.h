@@ -79,9 +79,12 @@ Status pass_annotations_check_author(IrModule *m, DiagSink *sink) MUST_USE;
 // Passes to leave out, named with commas: bits 1 << PassId. P0008 for an unknown one.
 Status pass_disable_parse(const char *text, DiagSink *sink, uint64_t *out_disabled) MUST_USE;
 // Can the others of these passes, and code generation if it follows, run without the disabled ones,
-// on a module of these facts? P0062 names the disabled pass and what becomes impossible.
+// on a module of these facts? P0062 names the disabled pass and all that becomes impossible: what
+// needs a fact that is missing then, and what needs that in turn.
 Status pass_disable_check(uint32_t facts, const PassId *ids, size_t num_ids, uint64_t disabled,
                           bool makes_code, DiagSink *sink) MUST_USE;
+// Facts that these passes establish and that none of those left does: bits 1 << PassFact.
+uint32_t pass_disable_lost(const PassId *ids, size_t num_ids, uint64_t disabled);
 
 // Facts that hold on the module, from `ingot.passes`.
 uint32_t pass_facts(const IrModule *m);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/float16.h"
 #include "ir/print.h"
@@ -62,10 +63,26 @@ void validate_report_text(const ValidateReport *r, StrBuf *out) {
         if (r->num_skipped[i])
             strbuf_printf(out, ", %u skipped: %s", r->num_skipped[i], skip_reasons[i]);
     if (r->worst_pass)
-        strbuf_printf(out, "; worst difference %.2g of its bound (%s, @%s)\n", r->worst,
+        strbuf_printf(out, "; worst difference %.2g of its bound (%s, @%s)", r->worst,
                       r->worst_pass, r->worst_function);
     else
-        strbuf_puts(out, "; all results equal to the bit\n");
+        strbuf_puts(out, "; all results equal to the bit");
+    strbuf_printf(out, "; verification took %.3f s of CPU, the passes %.3f s",
+                  (double)r->verify_ns * 1e-9, (double)r->passes_ns * 1e-9);
+    if (r->passes_ns)
+        strbuf_printf(out, ": %.1f times as much", (double)r->verify_ns / (double)r->passes_ns);
+    strbuf_putc(out, '\n');
+}
+
+static uint64_t cpu_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void validate_pass_ended(Validator *v) {
+    if (v->pass_began_ns) v->report.passes_ns += cpu_ns() - v->pass_began_ns;
+    v->pass_began_ns = 0;
 }
 
 // ---------------------------------------------------------------- elements
@@ -606,14 +623,7 @@ static Status compare_native(Validator *v, Snapshot *after, const IrModule *m, c
     return STATUS_OK;
 }
 
-Status validate_hook(const IrModule *m, PassId id, bool is_before, void *ctx, DiagSink *sink) {
-    Validator *v = ctx;
-    const PassInfo *pass = pass_info(id);
-    if (is_before) {
-        snapshot_free(&v->before);
-        snapshot_take(v, m, &v->before);
-        return STATUS_OK;
-    }
+static Status compare_after(Validator *v, const IrModule *m, const PassInfo *pass, DiagSink *sink) {
     Snapshot after;
     snapshot_take(v, m, &after);
     PassCompare compare = pass->results;
@@ -624,5 +634,22 @@ Status validate_hook(const IrModule *m, PassId id, bool is_before, void *ctx, Di
     Status status = compare_modules(v, &after, pass, compare, sink);
     if (status == STATUS_OK) status = compare_native(v, &after, m, pass, compare, sink);
     snapshot_free(&after);
+    return status;
+}
+
+Status validate_hook(const IrModule *m, PassId id, bool is_before, void *ctx, DiagSink *sink) {
+    Validator *v = ctx;
+    Status status = STATUS_OK;
+    validate_pass_ended(v);
+    uint64_t began = cpu_ns();
+    if (is_before) {
+        snapshot_free(&v->before);
+        snapshot_take(v, m, &v->before);
+    } else {
+        status = compare_after(v, m, pass_info(id), sink);
+    }
+    uint64_t now = cpu_ns();
+    v->report.verify_ns += now - began;
+    if (is_before) v->pass_began_ns = now;
     return status;
 }

@@ -132,6 +132,7 @@ struct Validator {
     const char *long_names[512]; // "level name" of functions known to run too long
     uint32_t num_long;
     ValidateReport report;
+    uint64_t pass_began_ns; // CPU time when the pass at hand began; 0: none runs
     uint32_t pass_number;
 };
 

@@ -23,6 +23,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "passes/fusion.h"
 #include "passes/mutate.h"
 #include "passes/vectorize.h"
 
@@ -201,15 +202,16 @@ static IrValue *reduce(Vectorizer *v, const char *kind, IrValue *vector) {
                         0);
 }
 
-static IrValue *alloca_f32(Vectorizer *v, int64_t rows, int64_t columns) {
+static IrValue *alloca_f32(Vectorizer *v, int64_t rows, int64_t columns, FusionReason why) {
     const int64_t shape[] = {rows, columns};
     const IrType *type = ir_type_memref(v->m, 2, shape, v->f32);
-    IrNamedAttr attr = {"alignment", ir_attr_i64(v->m, 64)};
+    const IrAttr *reason = ir_attr_string(v->m, fusion_reason_name(why));
+    IrNamedAttr attrs[] = {{"alignment", ir_attr_i64(v->m, 64)}, {"ingot.boundary", reason}};
     return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_ALLOCA,
                                                          .num_results = 1,
                                                          .result_types = &type,
-                                                         .num_attrs = 1,
-                                                         .attrs = &attr}),
+                                                         .num_attrs = 2,
+                                                         .attrs = attrs}),
                         0);
 }
 
@@ -464,8 +466,8 @@ Status vectorize_attention(Vectorizer *v) {
     IrBlock *body = ir_func_body(v->kernel);
     IrOp *last_old = body->last;
     v->b = build_at_end(v->m, body, v->kernel->loc);
-    a.acc = alloca_f32(v, a.num_rows, a.depth);
-    a.weights = alloca_f32(v, a.num_rows, a.block_len);
+    a.acc = alloca_f32(v, a.num_rows, a.depth, REASON_LOOP_CARRIED);
+    a.weights = alloca_f32(v, a.num_rows, a.block_len, REASON_MAP); // other lanes read them
     Builder outer = v->b, tiles, rows;
     build_for(&outer, vec_tile_begin(v), vec_tile_end(v), build_index(&outer, 1), 0, NULL, &tiles);
     v->b = tiles;

@@ -3,6 +3,7 @@
 the record in the artifact. Every flip must show in kernels, buffers or bytes and keep the results."""
 import json
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -77,6 +78,46 @@ def check_every_edge_has_a_reason():
         between = [b["reason"] for b in record["buffers"] if not b["in_kernel"]]
         expect(len(set(between)) >= 3, f"reasons of buffers: {set(between)}")
         return f"{len(record['edges'])} edges, {len(record['buffers'])} buffers"
+
+
+def scratch_of(record):
+    """Per kernel the buffers that are listed in it, each at a multiple of 64 bytes."""
+    sizes = {kernel["name"]: 0 for kernel in record["kernels"]}
+    for buffer in record["buffers"]:
+        if buffer["in_kernel"]:
+            sizes[buffer["func"]] += -(-buffer["bytes"] // 64) * 64
+    return sizes
+
+
+def check_buffers_in_kernels_are_those_of_the_code():
+    """What fused loops keep in registers is no buffer, what they keep a row of is one row: the record
+    has the allocations of the vectorised kernels, of the type they have there."""
+    seen = {}
+    for module in ("modules/conv_bn_relu.mlir", "modules/mlp.mlir", "modules/conv_channels_first.mlir",
+                   "modules_sized/mlp_softmax.mlir"):
+        with scratch() as folder:
+            artifact = os.path.join(folder, "m.ingot")
+            run_well("compile", os.path.join(os.path.dirname(os.path.abspath(__file__)), module), "--target=host",
+                     "-o", artifact, "--dump-ir-after=vectorize", f"--dump-dir={folder}")
+            record = json.loads(run_well("explain", artifact, "--json"))
+            (dump,) = [name for name in os.listdir(folder) if "vectorize" in name]
+            with open(os.path.join(folder, dump), encoding="utf-8") as file:
+                text = file.read()
+            held = {}
+            for func in re.split(r"(?m)^  func.func ", text)[1:]:
+                if 'ingot.kernel = "init"' not in func.split("\n")[0]:
+                    held[re.search(r"@(\w+)", func)[1]] = re.findall(r"memref\.alloca\(\).* : (memref<\S+>)", func)
+            listed = {name: [b["type"] for b in record["buffers"] if b["in_kernel"] and b["func"] == name]
+                      for name in held}
+            expect(held == listed, f"{module}: {listed} are listed, {held} are there")
+            expect(scratch_of(record) == {k["name"]: k["scratch_bytes"] for k in record["kernels"]}, record["buffers"])
+            seen[module] = sum(map(len, listed.values()))
+    expect(seen["modules/conv_bn_relu.mlir"] == 0, "convolution, scale and rectifier keep a buffer")
+    expect(seen["modules/mlp.mlir"] == 2, f"{seen}")
+    with scratch() as folder:
+        record = Tiny(folder, "int8").explain()
+        expect(scratch_of(record) == {k["name"]: k["scratch_bytes"] for k in record["kernels"]}, record["buffers"])
+        return f"{seen}"
 
 
 def check_record_is_the_artifacts_and_stable():

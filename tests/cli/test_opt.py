@@ -179,6 +179,51 @@ def check_verify_each_looks_at_a_function_once():
     expect(b", 61 unchanged" in done.stderr, done.stderr)
 
 
+def check_verify_each_says_what_it_took():
+    options = ("opt", "--pipeline=inline-functions,canonicalize", "--verify-each")
+    told = run(*options, stdin=ADD_ONTO).stderr.decode()
+    expect(re.search(r"; verification took \d+\.\d{3} s of CPU, the passes \d+\.\d{3} s: \d+\.\d times as much$",
+                     told.strip()), told)
+    done = run(*options, "--json", stdin=ADD_ONTO)
+    expect_exit(done, 0)
+    expect(b"verify-each" not in done.stderr, done.stderr)
+    (said,) = json.loads(done.stdout)["verify_each"]
+    expect(said["num_passes"] == 2 and said["num_compared"] == 2 and said["num_runs"] >= 2, said)
+    expect(said["verify_cpu_ns"] > said["passes_cpu_ns"] > 0, f"running functions takes longer than folding them: {said}")
+    expect(0 <= said["worst_of_bound"] <= 1, said)
+    parts = run(*options, "--json", "--split-input-file", stdin=ADD_ONTO + b"// -----\n" + ADD_ONTO)
+    expect(len(json.loads(parts.stdout)["verify_each"]) == 2, parts.stdout[-300:])
+    with scratch() as folder:
+        path = os.path.join(folder, "m.mlir")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(PRODUCTS)
+        said = json.loads(run_well("compile", path, "--target=host", "--dry-run", "--json", "--verify-each"))["verify_each"]
+        expect(said["num_passes"] > 20 and said["num_compared"] > 0 and said["worst_of_bound"] <= 1, said)
+
+
+def check_names_are_not_empty():
+    """Of every list of names with commas: its option, which name, and the list as it was meant."""
+    verbs = {"--pipeline": ["opt"], "--disable-pass": ["compile", "m.mlir", "--dry-run"],
+             "--cpu": ["compile", "m.mlir", "--dry-run"]}
+    with scratch() as folder:
+        path = os.path.join(folder, "m.mlir")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(PRODUCTS)
+        for option, names in (("--pipeline", ("inline-functions", "canonicalize")),
+                              ("--disable-pass", ("merge-equal", "dedupe")), ("--cpu", ("x86-64-v3", "v3-vnni"))):
+            a, b = names
+            verb = [path if word == "m.mlir" else word for word in verbs[option]] + ([path] if option == "--pipeline" else [])
+            expect_exit(run(*verb, f"{option}={a},{b}"), 0)
+            for text, number, column, meant in ((f"{a},,{b}", 2, len(a) + 2, f"{option}={a},{b}"),
+                                                (f"{a},", 2, len(a) + 2, f"{option}={a}"), (f",{b}", 1, 1, f"{option}={b}"),
+                                                (",", 1, 1, f"no {option}"), ("", 1, 1, f"no {option}")):
+                done = run(*verb, f"{option}={text}")
+                expect_exit(done, 2)
+                said = done.stderr.decode()
+                for word in ("U0004", f"{option}:1:{column}:", f"name {number} of {option} is empty", meant):
+                    expect(word in said, f"{option}={text}: no '{word}' in {said}")
+
+
 def check_unknown_names_say_where_the_known_are():
     for op, want in (("foo.bar", "--list-dialects"), ("stablehlo.add", "--list-dialects"),
                      ("tosa.foo", "--list-dialects"), ("arit.addf", "arith.addf"),
