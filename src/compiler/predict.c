@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-// Of a module without a plan: how far calls are followed.
-enum { MAX_CALLS = 1 << 18, MAX_CALL_DEPTH = 64 };
-
 typedef struct Predictor {
     IrModule *m;
     const Target *target;
@@ -127,26 +124,10 @@ void predict_module(IrModule *m, const Target *target, const PassConfig *config,
     end(&p);
 }
 
-// Calls that kernel_uses_collect would follow, from func down; over MAX_CALLS it does not matter by
-// how many.
-static void count_calls(const IrModule *m, const IrOp *func, uint32_t depth, uint32_t *num) {
-    if (ir_op_attr(func, "ingot.kernel")) return;
-    FOR_EACH_OP(op, ir_func_body(func)) {
-        const IrOp *callee = op->kind == IR_FUNC_CALL ? ir_call_callee(m, op) : NULL;
-        if (!callee || !ir_func_body(callee)) continue;
-        *num += depth < MAX_CALL_DEPTH ? 1 : MAX_CALLS + 1;
-        if (*num > MAX_CALLS) return;
-        count_calls(m, callee, depth + 1, num);
-    }
-}
-
 bool predict_buffers(IrModule *m, const Target *target, const PassConfig *config, bool is_counted,
                      Arena *arena, Prediction *out) {
-    uint32_t num_calls = 0, num_uses = 0;
-    FOR_EACH_OP(func, ir_module_body(m))
-    if (func->kind == IR_FUNC_FUNC && ir_func_body(func) && num_calls <= MAX_CALLS)
-        count_calls(m, func, 0, &num_calls);
-    if (num_calls > MAX_CALLS) return false;
+    uint32_t num_uses = 0;
+    if (!kernel_uses_bounded(m)) return false;
     Predictor p = {
         .m = m, .target = target, .config = config, .arena = arena, .is_counted = is_counted};
     begin(&p, out);

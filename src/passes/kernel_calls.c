@@ -5,6 +5,9 @@
 #include "passes/entry.h"
 #include "passes/kernel_eval.h"
 
+// How far calls are followed: a language model of 1000 layers and ten versions has less.
+enum { MAX_CALLS = 1 << 18, MAX_CALL_DEPTH = 64 };
+
 typedef struct Walk {
     IrModule *m;
     KernelUses *uses;
@@ -94,6 +97,25 @@ static void walk_entry(Walk *w, const IrOp *entry, int64_t start) {
     }
     w->uses->streamed_bytes = MAX(w->uses->streamed_bytes, bytes);
     walk_function(w, entry, entry);
+}
+
+// Calls from func down; over MAX_CALLS it does not matter by how many.
+static void count_calls(const IrModule *m, const IrOp *func, uint32_t depth, uint32_t *num) {
+    if (ir_op_attr(func, "ingot.kernel")) return;
+    FOR_EACH_OP(op, ir_func_body(func)) {
+        const IrOp *callee = op->kind == IR_FUNC_CALL ? ir_call_callee(m, op) : NULL;
+        if (!callee || !ir_func_body(callee)) continue;
+        *num += depth < MAX_CALL_DEPTH ? 1 : MAX_CALLS + 1;
+        if (*num > MAX_CALLS) return;
+        count_calls(m, callee, depth + 1, num);
+    }
+}
+
+bool kernel_uses_bounded(const IrModule *m) {
+    uint32_t num = 0;
+    for (const IrOp *op = ir_op_block(m->op, 0)->first; op && num <= MAX_CALLS; op = op->next)
+        if (is_public_func(op)) count_calls(m, op, 0, &num);
+    return num <= MAX_CALLS;
 }
 
 void kernel_uses_collect(IrModule *m, int64_t start, KernelUses *out_uses) {

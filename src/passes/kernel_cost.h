@@ -24,6 +24,9 @@ typedef struct KernelUses {
     double streamed_bytes; // weights and caches that the largest entry passes over
 } KernelUses;
 
+// Can the calls of a module be followed? Not if they are very many, or go round: text that no pass
+// has inlined may say so.
+bool kernel_uses_bounded(const IrModule *m);
 // Follows the calls of all entries of a bufferised module for a full bucket whose first token has
 // position `start`.
 void kernel_uses_collect(IrModule *m, int64_t start, KernelUses *out_uses);

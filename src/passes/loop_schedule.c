@@ -293,9 +293,17 @@ static Status schedule_kernel(Scheduler *sch, IrOp *func, const char *kind, Diag
     return STATUS_OK;
 }
 
+static Status refuse_calls(DiagSink *sink) {
+    Status status = diag_error(sink, DIAG_P0014, (DiagSpan){0},
+                               "loop-schedule: the functions of the module call each other too often");
+    diag_write(sink, "inline-functions before it");
+    return status;
+}
+
 Status pass_loop_schedule(IrModule *m, DiagSink *sink) {
     // A machine that no code is made for has no schedule to choose.
     if (!ir_op_attr(m->op, "ingot.target") && ir_op_attr(m->op, "ingot.machine")) return STATUS_OK;
+    if (!kernel_uses_bounded(m)) return refuse_calls(sink);
     Scheduler *sch = base_alloc(1, sizeof *sch);
     *sch = (Scheduler){.m = m};
     Status status = pass_target_read(m, sink, &sch->level);

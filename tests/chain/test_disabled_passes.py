@@ -183,5 +183,25 @@ def check_pipelines_on_text():
     expect(all("ends before pass bufferize" in cost[side]["not_predicted"] for side in ("all_passes", "without")), cost)
 
 
+def check_calls_without_end():
+    """Functions that call the next one twice, 40 deep: there are more ways down than anyone could follow.
+    A pipeline that inlines refuses them; one that does not says that it cannot predict, or schedule."""
+    text = 'module attributes {PASSESingot.target = "x86-64-v3", ingot.config = {threads = 1 : i64}} {\n'
+    for i in range(41):
+        text += f"  func.func {'private ' if i else ''}@f{i}(%x: memref<4xf32>) {{\n"
+        text += f"    call @f{i + 1}(%x) : (memref<4xf32>) -> ()\n" * 2 if i < 40 else ""
+        text += "    return\n  }\n"
+    text += "}\n"
+    scheduled = text.replace("PASSES", 'ingot.passes = ["bufferize", "loop-schedule"], ')
+    done = run("opt", "--pipeline=vectorize", "--disable-pass=vectorize", "--json", stdin=scheduled.encode(), timeout=60)
+    expect_exit(done, 0)
+    (cost,) = json.loads(done.stdout)["disabled"]
+    expect("too many to follow" in cost["all_passes"]["not_predicted"], cost)
+    done = run("opt", "--pipeline=loop-schedule", stdin=text.replace("PASSES", 'ingot.passes = ["bufferize"], ').encode(),
+               timeout=60)
+    expect_exit(done, 3)
+    expect(b"P0014" in done.stderr, done.stderr)
+
+
 if __name__ == "__main__":
     main({name: value for name, value in globals().items() if name not in ("check_module", "check_cost")})
