@@ -247,8 +247,9 @@ const IrAffineMap *ir_linalg_map(IrModule *m, const IrOp *op, uint32_t operand);
 bool ir_linalg_has_default_maps(const IrOp *op);
 // Of a named op with fixed loops: how many dimensions an operand has; 0 for other ops.
 uint32_t ir_linalg_named_rank(IrOpKind kind, uint32_t operand);
-// Do windows of a fixed size move over the first operand (convolutions and pooling)?
-bool ir_linalg_has_window(IrOpKind kind);
+// In how many directions windows of a fixed size move over the first operand (convolutions and
+// pooling); 0 for other ops.
+uint32_t ir_linalg_num_windows(IrOpKind kind);
 // The op by which a contraction or pooling takes in the next element, of the accumulator's kind;
 // NUM_IR_OP_KINDS where nothing is accumulated, and for ops with a region.
 IrOpKind ir_linalg_combiner(const IrOp *op);

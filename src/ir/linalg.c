@@ -16,18 +16,59 @@ typedef struct NamedOp {
     IrOpKind combine_floats, combine_ints;
 } NamedOp;
 
-#define NHWC_POOLING "0 1+4 2+5 3", "4 5", "0 1 2 3"
+#define NWC_POOLING   "0 1+3 2", "3", "0 1 2"
+#define NCW_POOLING   "0 1 2+3", "3", "0 1 2"
+#define NHWC_POOLING  "0 1+4 2+5 3", "4 5", "0 1 2 3"
+#define NCHW_POOLING  "0 1 2+4 3+5", "4 5", "0 1 2 3"
+#define NDHWC_POOLING "0 1+5 2+6 3+7 4", "5 6 7", "0 1 2 3 4"
+#define TAKING_MAX    IR_ARITH_MAXIMUMF, IR_ARITH_MAXSI
+#define TAKING_MIN    IR_ARITH_MINIMUMF, IR_ARITH_MINSI
+#define TAKING_SUM    IR_ARITH_ADDF, IR_ARITH_ADDI
 static const NamedOp named_ops[] = {
     {IR_LINALG_MATMUL, "ppr", {"0 2", "2 1", "0 1"}},
     {IR_LINALG_BATCH_MATMUL, "pppr", {"0 1 3", "0 3 2", "0 1 2"}},
     {IR_LINALG_MMT4D, "pprppr", {"0 2 3 5", "1 2 4 5", "0 1 3 4"}},
+    {IR_LINALG_CONV_1D, "pr", {"0+1", "1", "0"}},
+    {IR_LINALG_CONV_2D, "pprr", {"0+2 1+3", "2 3", "0 1"}},
+    {IR_LINALG_CONV_3D, "ppprrr", {"0+3 1+4 2+5", "3 4 5", "0 1 2"}},
+    {IR_LINALG_CONV_1D_NWC_WCF, "ppprr", {"0 1+3 4", "3 4 2", "0 1 2"}},
+    {IR_LINALG_CONV_1D_NCW_FCW, "ppprr", {"0 3 2+4", "1 3 4", "0 1 2"}},
     {IR_LINALG_CONV_2D_NHWC_HWCF, "pppprrr", {"0 1+4 2+5 6", "4 5 6 3", "0 1 2 3"}},
-    {IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC, "pppprr", {"0 1+4 2+5 3", "4 5 3", "0 1 2 3"}},
+    {IR_LINALG_CONV_2D_NHWC_FHWC, "pppprrr", {"0 1+4 2+5 6", "3 4 5 6", "0 1 2 3"}},
     {IR_LINALG_CONV_2D_NCHW_FCHW, "pppprrr", {"0 4 2+5 3+6", "1 4 5 6", "0 1 2 3"}},
     {IR_LINALG_CONV_2D_NGCHW_FGCHW, "ppppprrr", {"0 1 5 3+6 4+7", "2 1 5 6 7", "0 1 2 3 4"}},
-    {IR_LINALG_POOLING_NHWC_MAX, "pppprr", {NHWC_POOLING}, IR_ARITH_MAXIMUMF, IR_ARITH_MAXSI},
-    {IR_LINALG_POOLING_NHWC_MIN, "pppprr", {NHWC_POOLING}, IR_ARITH_MINIMUMF, IR_ARITH_MINSI},
-    {IR_LINALG_POOLING_NHWC_SUM, "pppprr", {NHWC_POOLING}, IR_ARITH_ADDF, IR_ARITH_ADDI},
+    {IR_LINALG_CONV_2D_NGCHW_GFCHW, "ppppprrr", {"0 1 5 3+6 4+7", "1 2 5 6 7", "0 1 2 3 4"}},
+    {IR_LINALG_CONV_2D_NHWGC_GFHWC, "ppppprrr", {"0 1+5 2+6 3 7", "3 4 5 6 7", "0 1 2 3 4"}},
+    {IR_LINALG_CONV_3D_NDHWC_DHWCF, "ppppprrrr", {"0 1+5 2+6 3+7 8", "5 6 7 8 4", "0 1 2 3 4"}},
+    {IR_LINALG_CONV_3D_NCDHW_FCDHW, "ppppprrrr", {"0 5 2+6 3+7 4+8", "1 5 6 7 8", "0 1 2 3 4"}},
+    {IR_LINALG_DEPTHWISE_CONV_1D_NWC_WC, "pppr", {"0 1+3 2", "3 2", "0 1 2"}},
+    {IR_LINALG_DEPTHWISE_CONV_1D_NCW_CW, "pppr", {"0 2 1+3", "2 3", "0 2 1"}},
+    {IR_LINALG_DEPTHWISE_CONV_1D_NWC_WCM, "ppppr", {"0 1+4 2", "4 2 3", "0 1 2 3"}},
+    {IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC, "pppprr", {"0 1+4 2+5 3", "4 5 3", "0 1 2 3"}},
+    {IR_LINALG_DEPTHWISE_CONV_2D_NCHW_CHW, "pppprr", {"0 3 1+4 2+5", "3 4 5", "0 3 1 2"}},
+    {IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWCM, "ppppprr", {"0 1+5 2+6 3", "5 6 3 4", "0 1 2 3 4"}},
+    {IR_LINALG_DEPTHWISE_CONV_3D_NDHWC_DHWC,
+     "pppprrrp",
+     {"0 1+4 2+5 3+6 7", "4 5 6 7", "0 1 2 3 7"}},
+    {IR_LINALG_DEPTHWISE_CONV_3D_NCDHW_CDHW,
+     "pppprrrp",
+     {"0 7 1+4 2+5 3+6", "7 4 5 6", "0 7 1 2 3"}},
+    {IR_LINALG_DEPTHWISE_CONV_3D_NDHWC_DHWCM,
+     "ppppprrrp",
+     {"0 1+5 2+6 3+7 8", "5 6 7 8 4", "0 1 2 3 8 4"}},
+    {IR_LINALG_POOLING_NWC_MAX, "pppr", {NWC_POOLING}, TAKING_MAX},
+    {IR_LINALG_POOLING_NWC_MIN, "pppr", {NWC_POOLING}, TAKING_MIN},
+    {IR_LINALG_POOLING_NWC_SUM, "pppr", {NWC_POOLING}, TAKING_SUM},
+    {IR_LINALG_POOLING_NCW_MAX, "pppr", {NCW_POOLING}, TAKING_MAX},
+    {IR_LINALG_POOLING_NCW_SUM, "pppr", {NCW_POOLING}, TAKING_SUM},
+    {IR_LINALG_POOLING_NHWC_MAX, "pppprr", {NHWC_POOLING}, TAKING_MAX},
+    {IR_LINALG_POOLING_NHWC_MIN, "pppprr", {NHWC_POOLING}, TAKING_MIN},
+    {IR_LINALG_POOLING_NHWC_SUM, "pppprr", {NHWC_POOLING}, TAKING_SUM},
+    {IR_LINALG_POOLING_NCHW_MAX, "pppprr", {NCHW_POOLING}, TAKING_MAX},
+    {IR_LINALG_POOLING_NCHW_SUM, "pppprr", {NCHW_POOLING}, TAKING_SUM},
+    {IR_LINALG_POOLING_NDHWC_MAX, "ppppprrr", {NDHWC_POOLING}, TAKING_MAX},
+    {IR_LINALG_POOLING_NDHWC_MIN, "ppppprrr", {NDHWC_POOLING}, TAKING_MIN},
+    {IR_LINALG_POOLING_NDHWC_SUM, "ppppprrr", {NDHWC_POOLING}, TAKING_SUM},
 };
 
 static const NamedOp *find_named(IrOpKind kind) {
@@ -44,9 +85,11 @@ uint32_t ir_linalg_named_rank(IrOpKind kind, uint32_t operand) {
     return rank;
 }
 
-bool ir_linalg_has_window(IrOpKind kind) {
+uint32_t ir_linalg_num_windows(IrOpKind kind) {
     const NamedOp *named = find_named(kind);
-    return named && strchr(named->maps[0], '+') != NULL;
+    uint32_t num = 0;
+    for (const char *at = named ? named->maps[0] : ""; *at; at++) num += *at == '+';
+    return num;
 }
 
 IrOpKind ir_linalg_combiner(const IrOp *op) {

@@ -52,13 +52,17 @@ static bool check_count(Verifier *v, const IrOp *op, uint32_t num_inputs, uint32
 static bool check_window_attr(Verifier *v, const IrOp *op, const char *name) {
     const IrAttr *attr = ir_op_attr(op, name);
     if (!attr) return true;
+    int64_t num = ir_linalg_num_windows(op->kind);
     bool fits = attr->kind == IR_ATTR_DENSE && attr->type->elem->kind == IR_TYPE_INT &&
-                attr->type->elem->width == 64 && attr->type->rank == 1 && attr->type->shape[0] == 2;
-    for (int64_t i = 0; fits && i < 2; i++) {
+                attr->type->elem->width == 64 && attr->type->rank == 1 &&
+                attr->type->shape[0] == num;
+    for (int64_t i = 0; fits && i < num; i++) {
         int64_t value = (int64_t)ir_attr_dense_elem(attr, i);
         fits = value > 0 && value <= INT32_MAX;
     }
-    if (!fits) FAIL_ATTR("attribute '%s' must be 2 positive 64-bit integers", name);
+    if (!fits)
+        FAIL_ATTR("attribute '%s' must be positive 64-bit integers, %lld of them", name,
+                  (long long)num);
     return true;
 }
 
@@ -418,7 +422,7 @@ static bool check_range(Verifier *v, const IrOp *op, const Loops *loops, uint32_
                   "to %lld, but found %lld",
                   o, r, (long long)high + 1, (long long)size);
     }
-    if (ir_linalg_has_window(op->kind) && high + 1 != size) { // V13
+    if (ir_linalg_num_windows(op->kind) && high + 1 != size) { // V13
         return verify_fail(v, DIAG_I0133, op,
                            "has an input of size %lld in dimension %u where exactly %lld "
                            "is needed",

@@ -1,6 +1,6 @@
 // raise-convolutions: every convolution that has a kernel is one contraction over channels-last
 // maps, its product and sum one fma. Those in groups are raised in raise_groups.c, channels-first
-// maps in raise_nchw.c.
+// maps in raise_nchw.c, those along one direction in raise_named.c.
 //
 //   %y = linalg.conv_2d_nhwc_hwcf {strides = dense<2> : tensor<2xi64>} ins(%x, %w) outs(%zero)
 //   -> %y = generic ins(%x, %w) outs(%zero) {ingot.contract = "conv"}: fma(x, w, acc)
@@ -63,19 +63,24 @@ bool raise_takes(const IrOp *op) {
     return start && start->bits == 0;
 }
 
+bool raise_takes_window(const IrOp *op, int64_t channels) {
+    bool is_pooling = ir_op_info(op->kind)->traits & IR_POOLING;
+    const IrAttr *start = is_f32_tensors(op) ? conv_start(op) : NULL;
+    return start && (is_pooling || start->bits == 0) && channels % 8 == 0;
+}
+
 static void raise_op(IrModule *m, IrOp *op) {
-    const IrAttr *start = is_f32_tensors(op) && op->segments[1] == 1 ? conv_start(op) : NULL;
-    bool is_zero = start && start->bits == 0;
-    int64_t channels = op->results[0].type->rank == 4 ? op->results[0].type->shape[3] : 0;
-    bool fills_vectors = channels > 0 && channels % 8 == 0;
-    if (op->kind == IR_LINALG_CONV_2D_NHWC_HWCF ? !is_zero : !start || !fills_vectors) return;
+    bool is_conv = op->kind == IR_LINALG_CONV_2D_NHWC_HWCF;
+    if (is_conv ? !raise_takes(op) : !raise_takes_window(op, op->results[0].type->shape[3])) return;
     split_padding(m, op);
-    if (op->kind == IR_LINALG_CONV_2D_NHWC_HWCF)
-        raise(m, op, "conv", true);
-    else if (op->kind == IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC) {
-        if (is_zero) raise(m, op, "window", true);
-    } else
-        raise(m, op, "window", false);
+    raise(m, op, is_conv ? "conv" : "window", !(ir_op_info(op->kind)->traits & IR_POOLING));
+}
+
+// What raise_op reads: channels-last maps of two directions.
+static bool is_raisable(IrOpKind kind) {
+    return kind == IR_LINALG_CONV_2D_NHWC_HWCF || kind == IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC ||
+           kind == IR_LINALG_POOLING_NHWC_MAX || kind == IR_LINALG_POOLING_NHWC_MIN ||
+           kind == IR_LINALG_POOLING_NHWC_SUM;
 }
 
 Status pass_raise_convolutions(IrModule *m, DiagSink *sink) {
@@ -83,12 +88,11 @@ Status pass_raise_convolutions(IrModule *m, DiagSink *sink) {
     FOR_EACH_OP(func, ir_module_body(m)) {
         IrBlock *body = func->kind == IR_FUNC_FUNC ? ir_func_body(func) : NULL;
         if (!body || ir_op_attr(func, "ingot.composite")) continue;
+        FOR_EACH_OP_SAFE(op, body) raise_named(m, op);
         raise_channels_last(m, body);
         FOR_EACH_OP_SAFE(each, body) {
             IrOp *grouped = raise_groups(m, each), *op = grouped ? grouped : each;
-            if (op->kind == IR_LINALG_CONV_2D_NHWC_HWCF ||
-                op->kind == IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC ||
-                ir_op_info(op->kind)->traits & IR_POOLING)
+            if (is_raisable(op->kind))
                 raise_op(m, op);
             else if (contraction_is(op, "conv"))
                 split_padding(m, op);

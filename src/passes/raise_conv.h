@@ -6,6 +6,8 @@
 
 // Is it a convolution of f32 tensors of known sizes, onto zeros?
 bool raise_takes(const IrOp *op);
+// Is it a depthwise one, or a pooling, that a kernel takes? channels: of its result.
+bool raise_takes_window(const IrOp *op, int64_t channels);
 
 // ---- raise_groups.c
 
@@ -24,8 +26,20 @@ IrValue *raise_joined(Builder *b, IrValue *value, uint32_t first);
 IrValue *raise_group_weights(Builder *b, IrValue *w, const uint32_t *dims);
 // Puts value in the place of the result of op, which has dimension `first` in two, and erases op.
 void raise_give_groups(Builder *b, IrOp *op, IrValue *value, uint32_t first);
-// A channels-last convolution in groups, raised: the op it became; NULL if it is none.
+// Strides and dilations of a named op over two directions.
+void raise_read_window(const IrOp *op, GroupedConv *out);
+// A channels-last convolution in groups, or depthwise with several results per channel, raised: the
+// op it became; NULL if it is none.
 IrOp *raise_groups(IrModule *m, IrOp *op);
+
+// ---- raise_named.c
+
+// Replaces a named op along one direction, or with weights in another order.
+void raise_named(IrModule *m, IrOp *op);
+// op under another name, on other operands; the attributes are its own.
+IrOp *raise_name(Builder *b, const IrOp *op, IrOpKind kind, IrValue *const *operands);
+// Dimension i of the result is dimension dims[i] of value.
+IrValue *raise_reordered(Builder *b, IrValue *value, const uint32_t *dims);
 
 // raise_nchw.c: maps of [n, c, h, w] around convolutions become [n, h, w, c].
 void raise_channels_last(IrModule *m, IrBlock *body);

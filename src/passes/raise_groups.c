@@ -105,7 +105,8 @@ static bool is_dim(const IrAffineExpr *expr, uint32_t dim) {
 
 static bool read_generic(IrModule *m, const IrOp *op, GroupedConv *c, uint32_t *out_dims) {
     if (op->segments[0] != 2 || op->segments[1] != 1 || ir_linalg_num_loops(op) != NUM_LOOPS ||
-        !raise_takes(op) || !is_sum_of_products(ir_op_block(op, 0)))
+        !raise_takes(op) ||
+        (op->kind == IR_LINALG_GENERIC && !is_sum_of_products(ir_op_block(op, 0))))
         return false;
     const IrAffineMap *x = ir_linalg_map(m, op, 0);
     if (x->num_results != 5 || !is_dim(x->results[0], L_N) || !is_dim(x->results[3], L_G) ||
@@ -168,12 +169,46 @@ void raise_give_groups(Builder *b, IrOp *op, IrValue *value, uint32_t first) {
     ir_op_erase(b->m, op);
 }
 
+// [n, h, w, c] with each channel `times` times, side by side.
+static IrValue *repeated(Builder *b, IrValue *x, int64_t times) {
+    const int64_t *s = x->type->shape, shape[] = {s[0], s[1], s[2], s[3], times};
+    IrValue *out = build_empty(b, ir_type_tensor(b->m, 5, shape, x->type->elem));
+    const IrAffineMap *maps[] = {build_dims_map(b->m, 5, 4, 0u, 1u, 2u, 3u),
+                                 ir_affine_identity(b->m, 5)};
+    Builder body;
+    IrOp *op = build_generic(b, 1, &x, 1, &out, maps, "ppppp", &body);
+    build_yield(&body, IR_LINALG_YIELD, 1, &body.block->args[0]);
+    return raise_joined(b, ir_op_result(op, 0), 3);
+}
+
+// x [n, h, w, c], w [r, s, c, k], result [n, oh, ow, c, k]: groups of one channel with k results
+// each, or, where those fill no vector, a depthwise convolution of every channel k times.
+static IrOp *raise_multiplied(IrModule *m, IrOp *op) {
+    const int64_t *ws = ir_op_operand(op, 1)->type->shape, *os = op->results[0].type->shape;
+    if (!raise_takes(op)) return NULL;
+    int64_t groups = ws[2], times = ws[3], all = groups * times;
+    bool is_grouped = raise_takes_groups(groups, 1, times);
+    if (!is_grouped && all % LANES) return NULL;
+    Builder b = build_before(m, op);
+    const uint32_t join[] = {1, 1, 2};
+    const int64_t weights[] = {ws[0], ws[1], 1, all}, shape[] = {os[0], os[1], os[2], all};
+    const IrType *elem = op->results[0].type->elem;
+    IrValue *x = ir_op_operand(op, 0), *w = build_collapse(&b, ir_op_operand(op, 1), 3, join);
+    GroupedConv c = {.x = is_grouped || times == 1 ? x : repeated(&b, x, times),
+                     .w = build_expand(&b, w, ir_type_tensor(m, 4, weights, elem), 3, join),
+                     .groups = is_grouped ? groups : all};
+    raise_read_window(op, &c);
+    IrValue *y = raise_grouped(&b, &c, ir_type_tensor(m, 4, shape, elem));
+    raise_give_groups(&b, op, y, 3);
+    return y->def_op;
+}
+
 IrOp *raise_groups(IrModule *m, IrOp *op) {
     GroupedConv c;
     uint32_t dims[5];
-    if (op->kind != IR_LINALG_GENERIC || ir_op_attr(op, "ingot.contract") ||
-        !read_generic(m, op, &c, dims))
-        return NULL;
+    if (op->kind == IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWCM) return raise_multiplied(m, op);
+    bool is_other = op->kind != IR_LINALG_GENERIC && op->kind != IR_LINALG_CONV_2D_NHWGC_GFHWC;
+    if (is_other || ir_op_attr(op, "ingot.contract") || !read_generic(m, op, &c, dims)) return NULL;
     Builder b = build_before(m, op);
     c.x = raise_joined(&b, ir_op_operand(op, 0), 3);
     c.w = raise_group_weights(&b, ir_op_operand(op, 1), dims);

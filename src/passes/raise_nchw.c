@@ -24,15 +24,7 @@ static const IrType *last_type(ChannelsLast *cl, const IrType *t) {
     return ir_type_tensor(cl->m, 4, shape, t->elem);
 }
 
-static IrValue *transposed(Builder *b, IrValue *value, const IrType *type,
-                           const IrAffineMap *source) {
-    IrValue *out = build_empty(b, type);
-    const IrAffineMap *maps[] = {source, ir_affine_identity(b->m, 4)};
-    Builder body;
-    IrOp *op = build_generic(b, 1, &value, 1, &out, maps, "pppp", &body);
-    build_yield(&body, IR_LINALG_YIELD, 1, &body.block->args[0]);
-    return ir_op_result(op, 0);
-}
+static const uint32_t last_dims[] = {0, 2, 3, 1}, first_dims[] = {0, 3, 1, 2};
 
 // Does op transpose [n, h, w, c] to [n, c, h, w] (or back)?
 static bool is_transposition(ChannelsLast *cl, const IrOp *op, const IrAffineMap *source) {
@@ -74,14 +66,14 @@ static IrValue *last_of(ChannelsLast *cl, Builder *b, IrValue *value) {
     else if (is_transposition(cl, value->def_op, cl->to_first))
         last = ir_op_operand(value->def_op, 0);
     else
-        last = transposed(b, value, last_type(cl, value->type), cl->to_last);
+        last = raise_reordered(b, value, last_dims);
     if (value->index < cl->num) cl->last[value->index] = last;
     return last;
 }
 
-// What a channels-last value is as [n, c, h, w]; type: of that.
-static IrValue *first_of(ChannelsLast *cl, Builder *b, IrValue *last, const IrType *type) {
-    IrValue *first = transposed(b, last, type, cl->to_first);
+// What a channels-last value is as [n, c, h, w].
+static IrValue *first_of(ChannelsLast *cl, Builder *b, IrValue *last) {
+    IrValue *first = raise_reordered(b, last, first_dims);
     if (first->index >= cl->num) { // grows with the ops made
         uint32_t num = first->index * 2;
         IrValue **table = ARENA_ARRAY(&cl->m->arena, IrValue *, num);
@@ -97,51 +89,25 @@ static IrValue *first_of(ChannelsLast *cl, Builder *b, IrValue *last, const IrTy
 static void give(ChannelsLast *cl, IrOp *op, IrValue *last) {
     IrValue *old = ir_op_result(op, 0);
     Builder b = build_before(cl->m, op);
-    ir_value_replace_all(old, first_of(cl, &b, last, old->type));
+    ir_value_replace_all(old, first_of(cl, &b, last));
     ir_op_erase(cl->m, op);
 }
 
-static int64_t window_number(const IrOp *op, const char *name, uint32_t i) {
-    const IrAttr *attr = ir_op_attr(op, name);
-    return attr ? (int64_t)ir_attr_dense_elem(attr, i) : 1;
-}
-
-// x [n, g, c, h, w], w [f, g, c, r, s], result [n, g, f, oh, ow].
+// x [n, g, c, h, w], w [f, g, c, r, s] or [g, f, c, r, s], result [n, g, f, oh, ow].
 static void convert_groups(ChannelsLast *cl, IrOp *op) {
-    static const uint32_t dims[] = {3, 4, 2, 1, 0};
+    bool has_groups_first = op->kind == IR_LINALG_CONV_2D_NGCHW_GFCHW;
+    const uint32_t g = has_groups_first ? 0 : 1, dims[] = {3, 4, 2, g, 1 - g};
     const int64_t *ws = ir_op_operand(op, 1)->type->shape, *os = op->results[0].type->shape;
-    if (!raise_takes(op) || !raise_takes_groups(ws[1], ws[2], ws[0])) return;
+    if (!raise_takes(op) || !raise_takes_groups(ws[g], ws[2], ws[1 - g])) return;
     Builder b = build_before(cl->m, op);
-    GroupedConv c = {.groups = ws[1]};
-    for (uint32_t i = 0; i < 2; i++) {
-        c.strides[i] = window_number(op, "strides", i);
-        c.dilations[i] = window_number(op, "dilations", i);
-    }
+    GroupedConv c = {.groups = ws[g]};
+    raise_read_window(op, &c);
     c.x = last_of(cl, &b, raise_joined(&b, ir_op_operand(op, 0), 1));
     c.w = raise_group_weights(&b, ir_op_operand(op, 1), dims);
     const int64_t first[] = {os[0], os[1] * os[2], os[3], os[4]};
     const IrType *type = ir_type_tensor(cl->m, 4, first, op->results[0].type->elem);
     IrValue *y = raise_grouped(&b, &c, last_type(cl, type));
-    raise_give_groups(&b, op, first_of(cl, &b, y, type), 1);
-}
-
-static void convert_conv(ChannelsLast *cl, IrOp *op) {
-    Builder b = build_before(cl->m, op);
-    IrValue *w = ir_op_operand(op, 1);
-    const int64_t *s = w->type->shape, shape[] = {s[2], s[3], s[1], s[0]};
-    const IrType *w_type = ir_type_tensor(cl->m, 4, shape, w->type->elem);
-    IrValue *operands[] = {last_of(cl, &b, ir_op_operand(op, 0)),
-                           transposed(&b, w, w_type, build_dims_map(cl->m, 4, 4, 3u, 2u, 0u, 1u)),
-                           build_filled(&b, last_type(cl, op->results[0].type), 0.0)};
-    IrOp *made = build_op_full(&b, &(IrOpSpec){.kind = IR_LINALG_CONV_2D_NHWC_HWCF,
-                                               .num_operands = 3,
-                                               .operands = operands,
-                                               .num_results = 1,
-                                               .result_types = &operands[2]->type,
-                                               .num_attrs = op->num_attrs,
-                                               .attrs = op->attrs,
-                                               .segments = {2, 1}});
-    give(cl, op, ir_op_result(made, 0));
+    raise_give_groups(&b, op, first_of(cl, &b, y), 1);
 }
 
 // ---- elementwise
@@ -258,10 +224,45 @@ static void convert_slice(ChannelsLast *cl, IrOp *op) {
     give(cl, op, slice_last(cl, &b, op));
 }
 
+// ---- named ops
+
+// The channels-last op of a channels-first one; where the dimensions of its weights come from. The
+// window of a pooling stays as it is.
+static const struct Twin {
+    IrOpKind first, last;
+    uint32_t weights[4];
+} twins[] = {
+    {IR_LINALG_CONV_2D_NCHW_FCHW, IR_LINALG_CONV_2D_NHWC_HWCF, {2, 3, 1, 0}},
+    {IR_LINALG_DEPTHWISE_CONV_2D_NCHW_CHW, IR_LINALG_DEPTHWISE_CONV_2D_NHWC_HWC, {1, 2, 0}},
+    {IR_LINALG_POOLING_NCHW_MAX, IR_LINALG_POOLING_NHWC_MAX, {0}},
+    {IR_LINALG_POOLING_NCHW_SUM, IR_LINALG_POOLING_NHWC_SUM, {0}},
+};
+
+static const struct Twin *twin_of(IrOpKind kind) {
+    for (uint32_t i = 0; i < ARRAY_LEN(twins); i++)
+        if (twins[i].first == kind) return &twins[i];
+    return NULL;
+}
+
+static void convert_named(ChannelsLast *cl, IrOp *op, const struct Twin *twin) {
+    bool is_conv = op->kind == IR_LINALG_CONV_2D_NCHW_FCHW;
+    if (is_conv ? !raise_takes(op) : !raise_takes_window(op, op->results[0].type->shape[1])) return;
+    Builder b = build_before(cl->m, op);
+    IrValue *operands[] = {last_of(cl, &b, ir_op_operand(op, 0)), ir_op_operand(op, 1),
+                           last_start(cl, &b, ir_op_operand(op, 2))};
+    if (operands[1]->type->rank > 2) operands[1] = raise_reordered(&b, operands[1], twin->weights);
+    give(cl, op, ir_op_result(raise_name(&b, op, twin->last, operands), 0));
+}
+
+static bool is_in_groups(IrOpKind kind) {
+    return kind == IR_LINALG_CONV_2D_NGCHW_FGCHW || kind == IR_LINALG_CONV_2D_NGCHW_GFCHW;
+}
+
 static void convert_op(ChannelsLast *cl, IrOp *op) {
-    if (op->kind == IR_LINALG_CONV_2D_NCHW_FCHW) {
-        if (raise_takes(op)) convert_conv(cl, op);
-    } else if (op->kind == IR_LINALG_CONV_2D_NGCHW_FGCHW)
+    const struct Twin *twin = twin_of(op->kind);
+    if (twin)
+        convert_named(cl, op, twin);
+    else if (is_in_groups(op->kind))
         convert_groups(cl, op);
     else if (is_elementwise(cl, op))
         convert_elementwise(cl, op);
@@ -280,7 +281,7 @@ void raise_channels_last(IrModule *m, IrBlock *body) {
     ChannelsLast cl = {.m = m, .num = m->num_values};
     bool any = false;
     FOR_EACH_OP(op, body)
-    any |= op->kind == IR_LINALG_CONV_2D_NCHW_FCHW || op->kind == IR_LINALG_CONV_2D_NGCHW_FGCHW;
+    any |= twin_of(op->kind) || is_in_groups(op->kind);
     if (!any) return;
     cl.last = ARENA_ARRAY(&m->arena, IrValue *, cl.num);
     cl.identity = ir_affine_identity(m, 4);

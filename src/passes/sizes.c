@@ -411,7 +411,7 @@ static void check_structured(Prover *p, IrOp *op) {
     }
     if (op->kind == IR_LINALG_GENERIC || op->kind == IR_LINALG_REDUCE) return;
     for (uint32_t i = 0; i < ir_linalg_num_loops(op); i++)
-        if (ir_linalg_has_window(op->kind) && ir_linalg_iterator(op, i) == IR_REDUCTION &&
+        if (ir_linalg_num_windows(op->kind) && ir_linalg_iterator(op, i) == IR_REDUCTION &&
             sizes_of_loop(p->m, p->s, op, i).name >= 0)
             refuse(p, op, "the window or what it sums has an unknown size", NULL);
 }

@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(HERE, ".."))
 sys.path.insert(0, HERE)
 from support import ROOT, expect, expect_exit, main, run, run_well, scratch
 from test_module_text import EPSILON, accept_dumps, count, outputs, read_npy, to_floats, write_npy
+from window_ops import KERNEL, window_case, window_ops
 
 # Twice what tests/codegen/test_math_ulp.c allows, in ulp: the C library is off as well; and a softmax
 # of six numbers: exp twice, five additions, a division.
@@ -104,14 +105,10 @@ def structured(name, ins, out, attributes="", init="%z"):
 """
 
 
-def pooling(name):
-    return structured(name, ["tensor<1x6x6x4xf32>", "tensor<2x2xf32>"], "tensor<1x3x3x4xf32>",
-                      "{dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>}")
-
-
 def structured_ops():
-    conv = "{dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}"
+    windows = {f"linalg.{name}": structured(f"linalg.{name}", *window_case(name, KERNEL)) for name in window_ops()}
     return {
+        **windows,
         "linalg.fill": structured("linalg.fill", ["f32"], "tensor<3x5xf32>", init="%e"),
         "linalg.copy": structured("linalg.copy", ["tensor<3x5xf32>"], "tensor<3x5xf32>", init="%e"),
         "linalg.matmul": structured("linalg.matmul", ["tensor<5x7xf32>", "tensor<7x6xf32>"],
@@ -124,21 +121,6 @@ def structured_ops():
             "affine_map<(m, n, k) -> (m, n)>]"),
         "linalg.mmt4d": structured("linalg.mmt4d", ["tensor<2x3x4x1xf32>", "tensor<5x3x8x1xf32>"],
                                    "tensor<2x5x4x8xf32>"),
-        "linalg.conv_2d_nhwc_hwcf": structured(
-            "linalg.conv_2d_nhwc_hwcf", ["tensor<1x6x6x3xf32>", "tensor<3x3x3x8xf32>"],
-            "tensor<1x4x4x8xf32>", conv),
-        "linalg.depthwise_conv_2d_nhwc_hwc": structured(
-            "linalg.depthwise_conv_2d_nhwc_hwc", ["tensor<1x6x6x8xf32>", "tensor<3x3x8xf32>"],
-            "tensor<1x4x4x8xf32>", conv),
-        "linalg.conv_2d_nchw_fchw": structured(
-            "linalg.conv_2d_nchw_fchw", ["tensor<1x3x6x6xf32>", "tensor<8x3x3x3xf32>"],
-            "tensor<1x8x4x4xf32>", conv),
-        "linalg.conv_2d_ngchw_fgchw": structured(
-            "linalg.conv_2d_ngchw_fgchw", ["tensor<1x2x3x6x6xf32>", "tensor<4x2x3x3x3xf32>"],
-            "tensor<1x2x4x4x4xf32>", conv),
-        "linalg.pooling_nhwc_max": pooling("linalg.pooling_nhwc_max"),
-        "linalg.pooling_nhwc_min": pooling("linalg.pooling_nhwc_min"),
-        "linalg.pooling_nhwc_sum": pooling("linalg.pooling_nhwc_sum"),
     }
 
 

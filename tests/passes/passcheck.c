@@ -408,7 +408,7 @@ static bool choose_window(Gen *g, int64_t columns, Window *win) {
                         .dilation = pick(g, 4) ? 1 : 2,
                         .k = channels[pick(g, 6)],
                         .kind = pick(g, 3) ? CONV : (WindowKind)(DEPTHWISE + pick(g, 4))};
-        win->is_first = win->kind == CONV && pick(g, 3) == 0;
+        win->is_first = win->kind != POOL_MIN && pick(g, 3) == 0;
         if (columns % (win->h * win->w)) continue;
         win->c = columns / (win->h * win->w);
         if (win->kind != CONV) win->k = win->c;
@@ -440,10 +440,17 @@ static int put_padding(Gen *g, const Window *win, int from) {
 
 // The op on `from`, padded already; the number of its result.
 static int put_window(Gen *g, const Window *win, int from) {
-    static const char *const names[] = {"conv_2d_nhwc_hwcf", "depthwise_conv_2d_nhwc_hwc",
-                                        "pooling_nhwc_max", "pooling_nhwc_min", "pooling_nhwc_sum"};
+    static const char *const names[][2] = {
+        {"conv_2d_nhwc_hwcf", "conv_2d_nchw_fchw"},
+        {"depthwise_conv_2d_nhwc_hwc", "depthwise_conv_2d_nchw_chw"},
+        {"pooling_nhwc_max", "pooling_nchw_max"},
+        {"pooling_nhwc_min", NULL},
+        {"pooling_nhwc_sum", "pooling_nchw_sum"}};
     char weights[64], window[24];
-    if (win->is_first)
+    if (win->is_first && win->kind == DEPTHWISE)
+        snprintf(weights, sizeof weights, "tensor<%lldx%lldx%lldxf32>", (long long)win->c,
+                 (long long)win->size, (long long)win->size);
+    else if (win->is_first && win->kind == CONV)
         snprintf(weights, sizeof weights, "tensor<%lldx%lldx%lldx%lldxf32>", (long long)win->k,
                  (long long)win->c, (long long)win->size, (long long)win->size);
     else if (win->kind == CONV)
@@ -469,10 +476,9 @@ static int put_window(Gen *g, const Window *win, int from) {
     put(g,
         "    %%v%d = linalg.%s {dilations = dense<%lld> : tensor<2xi64>, strides = dense<%lld> : "
         "tensor<2xi64>} ins(%%v%d, %s : %s, %s) outs(%%v%d : %s) -> %s\n",
-        out, win->is_first ? "conv_2d_nchw_fchw" : names[win->kind], (long long)win->dilation,
-        (long long)win->stride, from, window,
-        map_type(win, win->h + 2 * win->pad, win->w + 2 * win->pad, win->c), weights, f, type,
-        type);
+        out, names[win->kind][win->is_first], (long long)win->dilation, (long long)win->stride,
+        from, window, map_type(win, win->h + 2 * win->pad, win->w + 2 * win->pad, win->c), weights,
+        f, type, type);
     return out;
 }
 

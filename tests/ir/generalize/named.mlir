@@ -61,3 +61,215 @@ func.func @f(%a: tensor<1x10x10x3xf16>, %w: tensor<3x3x3x8xf16>, %z: tensor<1x8x
   call @u16(%16, %17) : (tensor<1x4x4x3xf32>, tensor<1x4x4x3xi32>) -> ()
   return
 }
+// -----
+// every named convolution and pooling, its result used by a call so that mlir-opt keeps it
+func.func private @u0(tensor<3xf32>)
+func.func private @u1(tensor<5x3xf32>)
+func.func private @u2(tensor<2x5x3xf32>)
+func.func private @u3(tensor<2x3x4xf32>)
+func.func private @u4(tensor<2x4x3xf32>)
+func.func private @u5(tensor<2x5x3x4xf32>)
+func.func private @u6(tensor<2x5x3x4xf32>)
+func.func private @u7(tensor<2x4x5x3xf32>)
+func.func private @u8(tensor<2x2x4x5x3xf32>)
+func.func private @u9(tensor<2x2x4x5x3xf32>)
+func.func private @u10(tensor<2x5x3x2x4xf32>)
+func.func private @u11(tensor<2x2x5x3x4xf32>)
+func.func private @u12(tensor<2x4x2x5x3xf32>)
+func.func private @u13(tensor<2x3x3xf32>)
+func.func private @u14(tensor<2x3x3xf32>)
+func.func private @u15(tensor<2x3x3x2xf32>)
+func.func private @u16(tensor<2x5x3x3xf32>)
+func.func private @u17(tensor<2x3x5x3xf32>)
+func.func private @u18(tensor<2x5x3x3x2xf32>)
+func.func private @u19(tensor<2x2x5x3x3xf32>)
+func.func private @u20(tensor<2x3x2x5x3xf32>)
+func.func private @u21(tensor<2x2x5x3x3x2xf32>)
+func.func private @u22(tensor<2x3x3xf32>)
+func.func private @u23(tensor<2x3x3xf32>)
+func.func private @u24(tensor<2x3x3xf32>)
+func.func private @u25(tensor<2x3x3xf32>)
+func.func private @u26(tensor<2x3x3xf32>)
+func.func private @u27(tensor<2x5x3x3xf32>)
+func.func private @u28(tensor<2x5x3x3xf32>)
+func.func private @u29(tensor<2x5x3x3xf32>)
+func.func private @u30(tensor<2x3x5x3xf32>)
+func.func private @u31(tensor<2x3x5x3xf32>)
+func.func private @u32(tensor<2x2x5x3x3xf32>)
+func.func private @u33(tensor<2x2x5x3x3xf32>)
+func.func private @u34(tensor<2x2x5x3x3xf32>)
+func.func @f0(%x: tensor<4xf16>, %w: tensor<2xf32>, %z: tensor<3xf32>) {
+  %0 = linalg.conv_1d ins(%x, %w : tensor<4xf16>, tensor<2xf32>) outs(%z : tensor<3xf32>) -> tensor<3xf32>
+  call @u0(%0) : (tensor<3xf32>) -> ()
+  return
+}
+func.func @f1(%x: tensor<7x4xf16>, %w: tensor<3x2xf32>, %z: tensor<5x3xf32>) {
+  %0 = linalg.conv_2d ins(%x, %w : tensor<7x4xf16>, tensor<3x2xf32>) outs(%z : tensor<5x3xf32>) -> tensor<5x3xf32>
+  call @u1(%0) : (tensor<5x3xf32>) -> ()
+  return
+}
+func.func @f2(%x: tensor<3x7x4xf16>, %w: tensor<2x3x2xf32>, %z: tensor<2x5x3xf32>) {
+  %0 = linalg.conv_3d ins(%x, %w : tensor<3x7x4xf16>, tensor<2x3x2xf32>) outs(%z : tensor<2x5x3xf32>) -> tensor<2x5x3xf32>
+  call @u2(%0) : (tensor<2x5x3xf32>) -> ()
+  return
+}
+func.func @f3(%x: tensor<2x8x3xf16>, %w: tensor<2x3x4xf32>, %z: tensor<2x3x4xf32>) {
+  %0 = linalg.conv_1d_nwc_wcf {dilations = dense<[1]> : tensor<1xi64>, strides = dense<[3]> : tensor<1xi64>} ins(%x, %w : tensor<2x8x3xf16>, tensor<2x3x4xf32>) outs(%z : tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  call @u3(%0) : (tensor<2x3x4xf32>) -> ()
+  return
+}
+func.func @f4(%x: tensor<2x3x8xf16>, %w: tensor<4x3x2xf32>, %z: tensor<2x4x3xf32>) {
+  %0 = linalg.conv_1d_ncw_fcw {dilations = dense<[1]> : tensor<1xi64>, strides = dense<[3]> : tensor<1xi64>} ins(%x, %w : tensor<2x3x8xf16>, tensor<4x3x2xf32>) outs(%z : tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
+  call @u4(%0) : (tensor<2x4x3xf32>) -> ()
+  return
+}
+func.func @f5(%x: tensor<2x13x8x3xf16>, %w: tensor<3x2x3x4xf32>, %z: tensor<2x5x3x4xf32>) {
+  %0 = linalg.conv_2d_nhwc_hwcf {dilations = dense<[2, 1]> : tensor<2xi64>, strides = dense<[2, 3]> : tensor<2xi64>} ins(%x, %w : tensor<2x13x8x3xf16>, tensor<3x2x3x4xf32>) outs(%z : tensor<2x5x3x4xf32>) -> tensor<2x5x3x4xf32>
+  call @u5(%0) : (tensor<2x5x3x4xf32>) -> ()
+  return
+}
+func.func @f6(%x: tensor<2x13x8x3xf16>, %w: tensor<4x3x2x3xf32>, %z: tensor<2x5x3x4xf32>) {
+  %0 = linalg.conv_2d_nhwc_fhwc {dilations = dense<[2, 1]> : tensor<2xi64>, strides = dense<[2, 3]> : tensor<2xi64>} ins(%x, %w : tensor<2x13x8x3xf16>, tensor<4x3x2x3xf32>) outs(%z : tensor<2x5x3x4xf32>) -> tensor<2x5x3x4xf32>
+  call @u6(%0) : (tensor<2x5x3x4xf32>) -> ()
+  return
+}
+func.func @f7(%x: tensor<2x3x13x8xf16>, %w: tensor<4x3x3x2xf32>, %z: tensor<2x4x5x3xf32>) {
+  %0 = linalg.conv_2d_nchw_fchw {dilations = dense<[2, 1]> : tensor<2xi64>, strides = dense<[2, 3]> : tensor<2xi64>} ins(%x, %w : tensor<2x3x13x8xf16>, tensor<4x3x3x2xf32>) outs(%z : tensor<2x4x5x3xf32>) -> tensor<2x4x5x3xf32>
+  call @u7(%0) : (tensor<2x4x5x3xf32>) -> ()
+  return
+}
+func.func @f8(%x: tensor<2x2x3x13x8xf16>, %w: tensor<4x2x3x3x2xf32>, %z: tensor<2x2x4x5x3xf32>) {
+  %0 = linalg.conv_2d_ngchw_fgchw {dilations = dense<[2, 1]> : tensor<2xi64>, strides = dense<[2, 3]> : tensor<2xi64>} ins(%x, %w : tensor<2x2x3x13x8xf16>, tensor<4x2x3x3x2xf32>) outs(%z : tensor<2x2x4x5x3xf32>) -> tensor<2x2x4x5x3xf32>
+  call @u8(%0) : (tensor<2x2x4x5x3xf32>) -> ()
+  return
+}
+func.func @f9(%x: tensor<2x2x3x13x8xf16>, %w: tensor<2x4x3x3x2xf32>, %z: tensor<2x2x4x5x3xf32>) {
+  %0 = linalg.conv_2d_ngchw_gfchw {dilations = dense<[2, 1]> : tensor<2xi64>, strides = dense<[2, 3]> : tensor<2xi64>} ins(%x, %w : tensor<2x2x3x13x8xf16>, tensor<2x4x3x3x2xf32>) outs(%z : tensor<2x2x4x5x3xf32>) -> tensor<2x2x4x5x3xf32>
+  call @u9(%0) : (tensor<2x2x4x5x3xf32>) -> ()
+  return
+}
+func.func @f10(%x: tensor<2x13x8x2x3xf16>, %w: tensor<2x4x3x2x3xf32>, %z: tensor<2x5x3x2x4xf32>) {
+  %0 = linalg.conv_2d_nhwgc_gfhwc {dilations = dense<[2, 1]> : tensor<2xi64>, strides = dense<[2, 3]> : tensor<2xi64>} ins(%x, %w : tensor<2x13x8x2x3xf16>, tensor<2x4x3x2x3xf32>) outs(%z : tensor<2x5x3x2x4xf32>) -> tensor<2x5x3x2x4xf32>
+  call @u10(%0) : (tensor<2x5x3x2x4xf32>) -> ()
+  return
+}
+func.func @f11(%x: tensor<2x3x13x8x3xf16>, %w: tensor<2x3x2x3x4xf32>, %z: tensor<2x2x5x3x4xf32>) {
+  %0 = linalg.conv_3d_ndhwc_dhwcf {dilations = dense<[1, 2, 1]> : tensor<3xi64>, strides = dense<[1, 2, 3]> : tensor<3xi64>} ins(%x, %w : tensor<2x3x13x8x3xf16>, tensor<2x3x2x3x4xf32>) outs(%z : tensor<2x2x5x3x4xf32>) -> tensor<2x2x5x3x4xf32>
+  call @u11(%0) : (tensor<2x2x5x3x4xf32>) -> ()
+  return
+}
+func.func @f12(%x: tensor<2x3x3x13x8xf16>, %w: tensor<4x3x2x3x2xf32>, %z: tensor<2x4x2x5x3xf32>) {
+  %0 = linalg.conv_3d_ncdhw_fcdhw {dilations = dense<[1, 2, 1]> : tensor<3xi64>, strides = dense<[1, 2, 3]> : tensor<3xi64>} ins(%x, %w : tensor<2x3x3x13x8xf16>, tensor<4x3x2x3x2xf32>) outs(%z : tensor<2x4x2x5x3xf32>) -> tensor<2x4x2x5x3xf32>
+  call @u12(%0) : (tensor<2x4x2x5x3xf32>) -> ()
+  return
+}
+func.func @f13(%x: tensor<2x8x3xf16>, %w: tensor<2x3xf32>, %z: tensor<2x3x3xf32>) {
+  %0 = linalg.depthwise_conv_1d_nwc_wc {dilations = dense<[1]> : tensor<1xi64>, strides = dense<[3]> : tensor<1xi64>} ins(%x, %w : tensor<2x8x3xf16>, tensor<2x3xf32>) outs(%z : tensor<2x3x3xf32>) -> tensor<2x3x3xf32>
+  call @u13(%0) : (tensor<2x3x3xf32>) -> ()
+  return
+}
+func.func @f14(%x: tensor<2x3x8xf16>, %w: tensor<3x2xf32>, %z: tensor<2x3x3xf32>) {
+  %0 = linalg.depthwise_conv_1d_ncw_cw {dilations = dense<[1]> : tensor<1xi64>, strides = dense<[3]> : tensor<1xi64>} ins(%x, %w : tensor<2x3x8xf16>, tensor<3x2xf32>) outs(%z : tensor<2x3x3xf32>) -> tensor<2x3x3xf32>
+  call @u14(%0) : (tensor<2x3x3xf32>) -> ()
+  return
+}
+func.func @f15(%x: tensor<2x8x3xf16>, %w: tensor<2x3x2xf32>, %z: tensor<2x3x3x2xf32>) {
+  %0 = linalg.depthwise_conv_1d_nwc_wcm {dilations = dense<[1]> : tensor<1xi64>, strides = dense<[3]> : tensor<1xi64>} ins(%x, %w : tensor<2x8x3xf16>, tensor<2x3x2xf32>) outs(%z : tensor<2x3x3x2xf32>) -> tensor<2x3x3x2xf32>
+  call @u15(%0) : (tensor<2x3x3x2xf32>) -> ()
+  return
+}
+func.func @f16(%x: tensor<2x13x8x3xf16>, %w: tensor<3x2x3xf32>, %z: tensor<2x5x3x3xf32>) {
+  %0 = linalg.depthwise_conv_2d_nhwc_hwc {dilations = dense<[2, 1]> : tensor<2xi64>, strides = dense<[2, 3]> : tensor<2xi64>} ins(%x, %w : tensor<2x13x8x3xf16>, tensor<3x2x3xf32>) outs(%z : tensor<2x5x3x3xf32>) -> tensor<2x5x3x3xf32>
+  call @u16(%0) : (tensor<2x5x3x3xf32>) -> ()
+  return
+}
+func.func @f17(%x: tensor<2x3x13x8xf16>, %w: tensor<3x3x2xf32>, %z: tensor<2x3x5x3xf32>) {
+  %0 = linalg.depthwise_conv_2d_nchw_chw {dilations = dense<[2, 1]> : tensor<2xi64>, strides = dense<[2, 3]> : tensor<2xi64>} ins(%x, %w : tensor<2x3x13x8xf16>, tensor<3x3x2xf32>) outs(%z : tensor<2x3x5x3xf32>) -> tensor<2x3x5x3xf32>
+  call @u17(%0) : (tensor<2x3x5x3xf32>) -> ()
+  return
+}
+func.func @f18(%x: tensor<2x13x8x3xf16>, %w: tensor<3x2x3x2xf32>, %z: tensor<2x5x3x3x2xf32>) {
+  %0 = linalg.depthwise_conv_2d_nhwc_hwcm {dilations = dense<[2, 1]> : tensor<2xi64>, strides = dense<[2, 3]> : tensor<2xi64>} ins(%x, %w : tensor<2x13x8x3xf16>, tensor<3x2x3x2xf32>) outs(%z : tensor<2x5x3x3x2xf32>) -> tensor<2x5x3x3x2xf32>
+  call @u18(%0) : (tensor<2x5x3x3x2xf32>) -> ()
+  return
+}
+func.func @f19(%x: tensor<2x3x13x8x3xf16>, %w: tensor<2x3x2x3xf32>, %z: tensor<2x2x5x3x3xf32>) {
+  %0 = linalg.depthwise_conv_3d_ndhwc_dhwc {dilations = dense<[1, 2, 1]> : tensor<3xi64>, strides = dense<[1, 2, 3]> : tensor<3xi64>} ins(%x, %w : tensor<2x3x13x8x3xf16>, tensor<2x3x2x3xf32>) outs(%z : tensor<2x2x5x3x3xf32>) -> tensor<2x2x5x3x3xf32>
+  call @u19(%0) : (tensor<2x2x5x3x3xf32>) -> ()
+  return
+}
+func.func @f20(%x: tensor<2x3x3x13x8xf16>, %w: tensor<3x2x3x2xf32>, %z: tensor<2x3x2x5x3xf32>) {
+  %0 = linalg.depthwise_conv_3d_ncdhw_cdhw {dilations = dense<[1, 2, 1]> : tensor<3xi64>, strides = dense<[1, 2, 3]> : tensor<3xi64>} ins(%x, %w : tensor<2x3x3x13x8xf16>, tensor<3x2x3x2xf32>) outs(%z : tensor<2x3x2x5x3xf32>) -> tensor<2x3x2x5x3xf32>
+  call @u20(%0) : (tensor<2x3x2x5x3xf32>) -> ()
+  return
+}
+func.func @f21(%x: tensor<2x3x13x8x3xf16>, %w: tensor<2x3x2x3x2xf32>, %z: tensor<2x2x5x3x3x2xf32>) {
+  %0 = linalg.depthwise_conv_3d_ndhwc_dhwcm {dilations = dense<[1, 2, 1]> : tensor<3xi64>, strides = dense<[1, 2, 3]> : tensor<3xi64>} ins(%x, %w : tensor<2x3x13x8x3xf16>, tensor<2x3x2x3x2xf32>) outs(%z : tensor<2x2x5x3x3x2xf32>) -> tensor<2x2x5x3x3x2xf32>
+  call @u21(%0) : (tensor<2x2x5x3x3x2xf32>) -> ()
+  return
+}
+func.func @f22(%x: tensor<2x8x3xf16>, %w: tensor<2xf32>, %z: tensor<2x3x3xf32>) {
+  %0 = linalg.pooling_nwc_max {dilations = dense<[1]> : tensor<1xi64>, strides = dense<[3]> : tensor<1xi64>} ins(%x, %w : tensor<2x8x3xf16>, tensor<2xf32>) outs(%z : tensor<2x3x3xf32>) -> tensor<2x3x3xf32>
+  call @u22(%0) : (tensor<2x3x3xf32>) -> ()
+  return
+}
+func.func @f23(%x: tensor<2x8x3xf16>, %w: tensor<2xf32>, %z: tensor<2x3x3xf32>) {
+  %0 = linalg.pooling_nwc_min {dilations = dense<[1]> : tensor<1xi64>, strides = dense<[3]> : tensor<1xi64>} ins(%x, %w : tensor<2x8x3xf16>, tensor<2xf32>) outs(%z : tensor<2x3x3xf32>) -> tensor<2x3x3xf32>
+  call @u23(%0) : (tensor<2x3x3xf32>) -> ()
+  return
+}
+func.func @f24(%x: tensor<2x8x3xf16>, %w: tensor<2xf32>, %z: tensor<2x3x3xf32>) {
+  %0 = linalg.pooling_nwc_sum {dilations = dense<[1]> : tensor<1xi64>, strides = dense<[3]> : tensor<1xi64>} ins(%x, %w : tensor<2x8x3xf16>, tensor<2xf32>) outs(%z : tensor<2x3x3xf32>) -> tensor<2x3x3xf32>
+  call @u24(%0) : (tensor<2x3x3xf32>) -> ()
+  return
+}
+func.func @f25(%x: tensor<2x3x8xf16>, %w: tensor<2xf32>, %z: tensor<2x3x3xf32>) {
+  %0 = linalg.pooling_ncw_max {dilations = dense<[1]> : tensor<1xi64>, strides = dense<[3]> : tensor<1xi64>} ins(%x, %w : tensor<2x3x8xf16>, tensor<2xf32>) outs(%z : tensor<2x3x3xf32>) -> tensor<2x3x3xf32>
+  call @u25(%0) : (tensor<2x3x3xf32>) -> ()
+  return
+}
+func.func @f26(%x: tensor<2x3x8xf16>, %w: tensor<2xf32>, %z: tensor<2x3x3xf32>) {
+  %0 = linalg.pooling_ncw_sum {dilations = dense<[1]> : tensor<1xi64>, strides = dense<[3]> : tensor<1xi64>} ins(%x, %w : tensor<2x3x8xf16>, tensor<2xf32>) outs(%z : tensor<2x3x3xf32>) -> tensor<2x3x3xf32>
+  call @u26(%0) : (tensor<2x3x3xf32>) -> ()
+  return
+}
+func.func @f27(%x: tensor<2x13x8x3xf16>, %w: tensor<3x2xf32>, %z: tensor<2x5x3x3xf32>) {
+  %0 = linalg.pooling_nhwc_max {dilations = dense<[2, 1]> : tensor<2xi64>, strides = dense<[2, 3]> : tensor<2xi64>} ins(%x, %w : tensor<2x13x8x3xf16>, tensor<3x2xf32>) outs(%z : tensor<2x5x3x3xf32>) -> tensor<2x5x3x3xf32>
+  call @u27(%0) : (tensor<2x5x3x3xf32>) -> ()
+  return
+}
+func.func @f28(%x: tensor<2x13x8x3xf16>, %w: tensor<3x2xf32>, %z: tensor<2x5x3x3xf32>) {
+  %0 = linalg.pooling_nhwc_min {dilations = dense<[2, 1]> : tensor<2xi64>, strides = dense<[2, 3]> : tensor<2xi64>} ins(%x, %w : tensor<2x13x8x3xf16>, tensor<3x2xf32>) outs(%z : tensor<2x5x3x3xf32>) -> tensor<2x5x3x3xf32>
+  call @u28(%0) : (tensor<2x5x3x3xf32>) -> ()
+  return
+}
+func.func @f29(%x: tensor<2x13x8x3xf16>, %w: tensor<3x2xf32>, %z: tensor<2x5x3x3xf32>) {
+  %0 = linalg.pooling_nhwc_sum {dilations = dense<[2, 1]> : tensor<2xi64>, strides = dense<[2, 3]> : tensor<2xi64>} ins(%x, %w : tensor<2x13x8x3xf16>, tensor<3x2xf32>) outs(%z : tensor<2x5x3x3xf32>) -> tensor<2x5x3x3xf32>
+  call @u29(%0) : (tensor<2x5x3x3xf32>) -> ()
+  return
+}
+func.func @f30(%x: tensor<2x3x13x8xf16>, %w: tensor<3x2xf32>, %z: tensor<2x3x5x3xf32>) {
+  %0 = linalg.pooling_nchw_max {dilations = dense<[2, 1]> : tensor<2xi64>, strides = dense<[2, 3]> : tensor<2xi64>} ins(%x, %w : tensor<2x3x13x8xf16>, tensor<3x2xf32>) outs(%z : tensor<2x3x5x3xf32>) -> tensor<2x3x5x3xf32>
+  call @u30(%0) : (tensor<2x3x5x3xf32>) -> ()
+  return
+}
+func.func @f31(%x: tensor<2x3x13x8xf16>, %w: tensor<3x2xf32>, %z: tensor<2x3x5x3xf32>) {
+  %0 = linalg.pooling_nchw_sum {dilations = dense<[2, 1]> : tensor<2xi64>, strides = dense<[2, 3]> : tensor<2xi64>} ins(%x, %w : tensor<2x3x13x8xf16>, tensor<3x2xf32>) outs(%z : tensor<2x3x5x3xf32>) -> tensor<2x3x5x3xf32>
+  call @u31(%0) : (tensor<2x3x5x3xf32>) -> ()
+  return
+}
+func.func @f32(%x: tensor<2x3x13x8x3xf16>, %w: tensor<2x3x2xf32>, %z: tensor<2x2x5x3x3xf32>) {
+  %0 = linalg.pooling_ndhwc_max {dilations = dense<[1, 2, 1]> : tensor<3xi64>, strides = dense<[1, 2, 3]> : tensor<3xi64>} ins(%x, %w : tensor<2x3x13x8x3xf16>, tensor<2x3x2xf32>) outs(%z : tensor<2x2x5x3x3xf32>) -> tensor<2x2x5x3x3xf32>
+  call @u32(%0) : (tensor<2x2x5x3x3xf32>) -> ()
+  return
+}
+func.func @f33(%x: tensor<2x3x13x8x3xf16>, %w: tensor<2x3x2xf32>, %z: tensor<2x2x5x3x3xf32>) {
+  %0 = linalg.pooling_ndhwc_min {dilations = dense<[1, 2, 1]> : tensor<3xi64>, strides = dense<[1, 2, 3]> : tensor<3xi64>} ins(%x, %w : tensor<2x3x13x8x3xf16>, tensor<2x3x2xf32>) outs(%z : tensor<2x2x5x3x3xf32>) -> tensor<2x2x5x3x3xf32>
+  call @u33(%0) : (tensor<2x2x5x3x3xf32>) -> ()
+  return
+}
+func.func @f34(%x: tensor<2x3x13x8x3xf16>, %w: tensor<2x3x2xf32>, %z: tensor<2x2x5x3x3xf32>) {
+  %0 = linalg.pooling_ndhwc_sum {dilations = dense<[1, 2, 1]> : tensor<3xi64>, strides = dense<[1, 2, 3]> : tensor<3xi64>} ins(%x, %w : tensor<2x3x13x8x3xf16>, tensor<2x3x2xf32>) outs(%z : tensor<2x2x5x3x3xf32>) -> tensor<2x2x5x3x3xf32>
+  call @u34(%0) : (tensor<2x2x5x3x3xf32>) -> ()
+  return
+}

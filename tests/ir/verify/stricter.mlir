@@ -340,3 +340,11 @@ func.func @f(%arena0: memref<256xi8> {ingot.arena}) {
   %b = memref.view %arena[%c32][] : memref<256xi8> to memref<4xf32>
   return
 }
+// -----
+// V13: rows of channels-first maps
+func.func @f(%a: tensor<1x3x9x8xf32>, %z: tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32> {
+  %w = tensor.empty() : tensor<2x2xf32>
+// expected-error@+1 {{has an input of size 9 in dimension 2 where exactly 8 is needed}}
+  %r = linalg.pooling_nchw_sum {strides = dense<2> : tensor<2xi64>} ins(%a, %w : tensor<1x3x9x8xf32>, tensor<2x2xf32>) outs(%z : tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32>
+  return %r : tensor<1x3x4x4xf32>
+}
