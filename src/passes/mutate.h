@@ -1,5 +1,5 @@
 // Faults to be switched on one at a time, in a build of the passes for the test of the validator
-// (mutations.def). In every other build MUTATED is false and nothing of them remains.
+// (tests/passes/mutations.def). In every other build MUTATED is false and nothing of them remains.
 #ifndef INGOT_PASSES_MUTATE_H
 #define INGOT_PASSES_MUTATE_H
 

@@ -1,5 +1,5 @@
 // The validator of passes (passes/validate.h): the pipeline as it is passes, and each of the faults
-// of passes/mutations.def, switched on alone, is found at the pass that has it, and that pass
+// of tests/passes/mutations.def, switched on alone, is found at the pass that has it, and that pass
 // named. The passes of this test are built with the faults in them.
 #include <setjmp.h>
 #include <stdarg.h>
