@@ -94,8 +94,10 @@ static Status prepare(IrModule *m, const char *path, const Recipe *recipe, DiagS
     IrVerifyOptions level_1 = {.level = 1};
     TRY(ir_verify(m, &level_1, sink));
     if (ir_op_attr(m->op, "ingot.config")) {
-        Status status = diag_error(sink, DIAG_P0008, ir_loc_span(m->op->loc),
-                                   "the module is a dump of a compile, not its source");
+        DiagSpan span = ir_loc_span(m->op->loc); // a dump's own is unknown
+        if (!span.file) span.file = path;
+        Status status =
+            diag_error(sink, DIAG_P0008, span, "the module is a dump of a compile, not its source");
         diag_write(sink, "--resume-from=%s, with the recipe or module it was made of", path);
         return status;
     }

@@ -182,6 +182,31 @@ def check_slices_and_loops():
         expect(any(c["op"] == "arith.remui" for c in proven), proven)
 
 
+FORALL = """func.func @main(%x: tensor<10x4xf32>, %i: tensor<3xindex>) -> tensor<10x4xf32> {
+  %r = scf.forall (%n) in (3) shared_outs(%o = %x) -> (tensor<10x4xf32>) {
+    %at = tensor.extract %i[%n] : tensor<3xindex>
+    %row = tensor.extract_slice %x[%n, 0] [2, 4] [1, 1] : tensor<10x4xf32> to tensor<2x4xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %row into %o[%at, 0] [2, 4] [1, 1] : tensor<2x4xf32> into tensor<10x4xf32>
+    }
+  }
+  return %r : tensor<10x4xf32>
+}
+"""
+
+
+def check_parallel_slices_keep_their_name():
+    """scf.forall is a loop when it runs; what it inserts is spoken of as the module has it."""
+    with scratch() as folder:
+        m = Module(folder, "forall", FORALL, [("x", "f32", (10, 4)), ("i", "index", (3,))])
+        x = [float(n) for n in range(40)]
+        expect(m.call(x, [4, 8, 6]) is None, "good places are refused")
+        for bad in (9, -1):
+            message = m.call(x, [4, bad, 6])
+            expect_fault(message, f"'tensor.parallel_insert_slice' op slice along dimension 0 runs out-of-bounds: offset {bad}, size 2")
+            expect(message.startswith("forall.mlir:6:7: "), message)
+
+
 def check_divisions():
     with scratch() as folder:
         for op, bits in (("divsi", 32), ("remsi", 32), ("divui", 16), ("remui", 64), ("divsi", 8)):

@@ -202,6 +202,19 @@ func.func private @again(%x: tensor<4xf32>) -> tensor<4xf32> {
 """, 3, "calls itself")
 
 
+def check_a_dump_is_no_source():
+    """Refused by the dump's own name, with the option that goes on from it; by its line where settings were written in."""
+    with scratch() as folder:
+        source, dumps = os.path.join(folder, "m.mlir"), os.path.join(folder, "ir")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(IDENTITY)
+        run_well("compile", source, "--dry-run", "--dump-ir-after=all", f"--dump-dir={dumps}")
+        first = os.path.join(dumps, sorted(os.listdir(dumps))[0])
+        said = run("compile", first, "--dry-run").stderr.decode()
+        expect(f"{first}: error[P0008]" in said and f"--resume-from={first}" in said, said)
+        refused(folder, "\nmodule attributes {ingot.config = {}} {\n" + IDENTITY + "}\n", 3, "refused.mlir:2:1: error[P0008]")
+
+
 def doubled(name, rows):
     kind = f"tensor<{rows}x64xf32>"
     return f"""func.func @{name}(%x: {kind}) -> {kind} {{
