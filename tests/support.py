@@ -73,6 +73,40 @@ def scratch():
     return tempfile.TemporaryDirectory(prefix="ingot-test-")
 
 
+class Kept:
+    """A folder for what the checks of one test share; it goes with the test."""
+
+    def __init__(self):
+        self.folder = scratch()
+        self.name = self.folder.name
+
+    def at(self, name):
+        return os.path.join(self.name, name)
+
+    def write(self, name, content):
+        path = self.at(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as out:
+            out.write(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def model(self, name="m.gguf", **shape):
+        """A tiny model, made where it is not yet there; without a shape, of one layer that is quick to compile."""
+        if not os.path.exists(self.at(name)):
+            make = importlib.import_module("tiny_model").make_model
+            make(self.at(name), **(shape or dict(layers=1, dim=32, ffn=64, heads=2, kv_heads=1, weights="Q8_0",
+                                                 vocab_multiple=32)))
+        return self.at(name)
+
+    def tiny(self):
+        """Recipe, model, and an artifact with a code level beside the least."""
+        recipe, model, artifact = self.at("r.yaml"), self.model(), self.at("m.ingot")
+        if not os.path.exists(artifact):
+            self.write("r.yaml", TINY_RECIPE)
+            run_well("compile", recipe, "--model", model, "-o", artifact, timeout=400)
+        return recipe, model, artifact
+
+
 def with_numpy(*names):
     """These modules, which need numpy; None for each where no Python here has it. Debian's numpy belongs to
     Debian's Python, which need not be the first one in PATH: the test starts over in that one."""

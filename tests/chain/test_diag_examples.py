@@ -12,10 +12,11 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from gguf_edit import edit
-from support import INGOT, ROOT, TINY_RECIPE, clean_environment, expect, main, run_well, scratch
+from support import INGOT, ROOT, TINY_RECIPE, Kept, clean_environment, expect, main, run_well
 from tiny_model import make_model
 
-KEPT = scratch()
+KEPT = Kept()
+kept = KEPT.at
 # What is done with a document where the example does not say.
 DEFAULTS = {
     "recipe.yaml": "ingot verify recipe.yaml --model model.gguf",
@@ -24,10 +25,6 @@ DEFAULTS = {
 }
 MODULE = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n"
 ONES = "func.func @main() -> tensor<4xf32> {\n  %x = arith.constant dense<1.0> : tensor<4xf32>\n  return %x : tensor<4xf32>\n}\n"
-
-
-def kept(name):
-    return os.path.join(KEPT.name, name)
 
 
 def put(path, data):

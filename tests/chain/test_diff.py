@@ -9,12 +9,12 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
-from support import (INGOT, ROOT, TINY_RECIPE, Skip, clean_environment, expect, expect_exit, main, run, run_well,
-                     scratch, with_numpy)
-from tiny_model import make_model
+from support import (INGOT, ROOT, TINY_RECIPE, Kept, Skip, clean_environment, expect, expect_exit, main, run, run_well,
+                     with_numpy)
 
 (jsonschema,) = with_numpy("jsonschema")
-KEPT = scratch()
+KEPT = Kept()
+path_of, write = KEPT.at, KEPT.write
 SUBGRAPH = """version: 1
 model_name: s
 subgraph:
@@ -32,26 +32,13 @@ targets: [{arch: x86_64, cpu: x86-64-v3, threads: 1}]
 """
 
 
-def path_of(name):
-    return os.path.join(KEPT.name, name)
-
-
-def write(name, content):
-    os.makedirs(os.path.dirname(path_of(name)), exist_ok=True)
-    with open(path_of(name), "wb") as out:
-        out.write(content if isinstance(content, bytes) else content.encode())
-    return path_of(name)
-
-
 def read(name):
     with open(path_of(name), "rb") as source:
         return source.read()
 
 
 def model():
-    if not os.path.exists(path_of("m.gguf")):
-        make_model(path_of("m.gguf"), layers=1)
-    return path_of("m.gguf")
+    return KEPT.model(layers=1)
 
 
 def artifact(name, text=TINY_RECIPE, *options, file=None):

@@ -9,10 +9,10 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from gguf_edit import edit
-from support import ROOT, TINY_RECIPE, expect, expect_exit, main, run, run_well, scratch
-from tiny_model import make_model
+from support import ROOT, TINY_RECIPE, Kept, expect, expect_exit, main, run, run_well
 
-KEPT = scratch()
+KEPT = Kept()
+kept, write, tiny = KEPT.at, KEPT.write, KEPT.tiny
 GATHER = """func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %e = tensor.empty() : tensor<64x64xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>],
@@ -24,25 +24,6 @@ GATHER = """func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
   return %y : tensor<64x64xf32>
 }
 """
-
-
-def kept(name):
-    return os.path.join(KEPT.name, name)
-
-
-def write(name, text):
-    with open(kept(name), "w", encoding="utf-8") as out:
-        out.write(text)
-    return kept(name)
-
-
-def tiny():
-    """Recipe, model, and an artifact with a code level beside the least."""
-    if not os.path.exists(kept("m.ingot")):
-        make_model(kept("m.gguf"), layers=1, dim=32, ffn=64, heads=2, kv_heads=1, weights="Q8_0", vocab_multiple=32)
-        write("r.yaml", TINY_RECIPE)
-        run_well("compile", kept("r.yaml"), "--model", kept("m.gguf"), "-o", kept("m.ingot"), timeout=400)
-    return kept("r.yaml"), kept("m.gguf"), kept("m.ingot")
 
 
 def findings(*args, status=0):

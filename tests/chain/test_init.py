@@ -7,14 +7,11 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from support import expect, expect_exit, main, run, run_well, scratch
+from support import Kept, expect, expect_exit, main, run, run_well
 from tiny_model import FAMILIES, make_model
 
-KEPT = scratch()
-
-
-def path_of(name):
-    return os.path.join(KEPT.name, name)
+KEPT = Kept()
+path_of = KEPT.at
 
 
 def check_every_family_compiles_without_a_word():

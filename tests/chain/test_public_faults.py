@@ -8,10 +8,10 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from gguf_edit import edit
-from support import ROOT, TINY_RECIPE, expect, expect_exit, main, run, run_well, scratch
-from tiny_model import make_model
+from support import ROOT, TINY_RECIPE, Kept, expect, expect_exit, main, run, run_well
 
-KEPT = scratch()
+KEPT = Kept()
+at, write = KEPT.at, KEPT.write
 RANGED = """func.func @main(%x: tensor<?x4xf32> {ingot.dims = ["n", ""]}) -> tensor<?x4xf32>
     attributes {ingot.ranges = {n = {min = 4, max = 8, step = 4}}} {
   return %x : tensor<?x4xf32>
@@ -21,31 +21,13 @@ FILLED = "func.func @main() -> tensor<%dx%dxf32> {\n  %%x = arith.constant dense
 DIMS = "version: 1\nmodel_name: d\nprecision: {weights: F32}\ndims: {architecture: llama, layers: 2, hidden: 64, heads: 4, kv_heads: %d, ffn: 160, vocab: 300%s}\n"
 
 
-def at(name):
-    return os.path.join(KEPT.name, name)
-
-
-def write(name, data):
-    with open(at(name), "wb") as out:
-        out.write(data if isinstance(data, bytes) else data.encode())
-    return at(name)
-
-
-def tiny():
-    if not os.path.exists(at("m.ingot")):
-        make_model(at("m.gguf"), layers=1, dim=32, ffn=64, heads=2, kv_heads=1, weights="Q8_0", vocab_multiple=32)
-        write("r.yaml", TINY_RECIPE)
-        run_well("compile", at("r.yaml"), "--model", at("m.gguf"), "-o", at("m.ingot"), timeout=400)
-    return at("m.gguf"), at("m.ingot")
-
-
 def recipe(old, new):
     expect(old in TINY_RECIPE, old)
-    return run("verify", write("f.yaml", TINY_RECIPE.replace(old, new)), "--model", tiny()[0])
+    return run("verify", write("f.yaml", TINY_RECIPE.replace(old, new)), "--model", KEPT.model())
 
 
 def file_with(**changes):
-    with open(tiny()[0], "rb") as source:
+    with open(KEPT.model(), "rb") as source:
         data = source.read()
     named = {key.replace("__", "."): change for key, change in changes.items()}
     return run("verify", write("r.yaml", TINY_RECIPE), "--model", write("e.gguf", edit(data, named)))
@@ -62,14 +44,14 @@ def ranged(rows, cols, name="x"):
 FAULTS = {
     "context-beyond-model": (lambda: recipe("{max: 64}", "{max: 4096}"), 1,
                              ["f.yaml:6:", "4096", "llama.context_length", "256", "max: 256"]),
-    "prompt-truncated": (lambda: run("run", tiny()[1], "-p", "x " * 200, "-n", "1"), 4,
+    "prompt-truncated": (lambda: run("run", KEPT.tiny()[2], "-p", "x " * 200, "-n", "1"), 4,
                          ["64 tokens", "more do not fit", "kv_cache_seq_len.max", "recipe:6", "max: "]),
     "profile-above": (lambda: ranged(9, 4), 3, ["dimension 0", "argument x", "size n", "is 9", "4 to 8", "n.mlir:1"]),
     "profile-below": (lambda: ranged(3, 4), 3, ["dimension 0", "argument x", "size n", "is 3", "4 to 8", "n.mlir:1"]),
     "profile-fixed-dim": (lambda: ranged(8, 5), 3, ["argument x", "8x5xf32", "?x4xf32"]),
     "unknown-input": (lambda: ranged(8, 4, "input_ids"), 3, ["no argument input_ids", "its arguments are x"]),
     "off-step": (lambda: recipe_off_step(), 3, ["argument x", "size n", "is 6", "4 or 8", "recipe:5"]),
-    "batch-over-bucket": (lambda: run("bench", tiny()[1], "--batch=7", "--prefill=0", "--decode=1", "--runs=1"), 4,
+    "batch-over-bucket": (lambda: run("bench", KEPT.tiny()[2], "--batch=7", "--prefill=0", "--decode=1", "--runs=1"), 4,
                           ["7 sequences", "at most 1", "batch_size: {max: 7}"]),
     "memory-by-estimate": (lambda: recipe("version: 1", 'version: 1\nmax_memory_gb: "100 kB"'), 4,
                            ["f.yaml:2:", "100000", "weights ", "kv pages ", "max_memory_gb: "]),
@@ -97,7 +79,7 @@ FAULTS = {
 
 
 def cut():
-    with open(tiny()[0], "rb") as source:
+    with open(KEPT.model(), "rb") as source:
         return source.read()[:20000]
 
 
@@ -181,12 +163,12 @@ def check_broken_recipes_are_mended_by_one_edit():
     for old, new in BROKEN:
         expect(old in TINY_RECIPE, old)
         text = TINY_RECIPE.replace(old, new)
-        first = run("verify", write("b.yaml", text), "--model", tiny()[0])
+        first = run("verify", write("b.yaml", text), "--model", KEPT.model())
         said = first.stderr.decode()
         expect("[" in said and (first.returncode or "warning[" in said), f"{new}: nothing is wrong: {said}")
         after = applied(text, said)
         expect(sum(a != b for a, b in zip(text.split("\n"), after.split("\n"))) == 1, after)
-        second = run("verify", write("b.yaml", after), "--model", tiny()[0])
+        second = run("verify", write("b.yaml", after), "--model", KEPT.model())
         expect(second.returncode == 0 and second.stderr == b"", f"{new}: {said}\n{after}\n{second.stderr.decode()}")
         mended += 1
     expect(mended >= 10, mended)

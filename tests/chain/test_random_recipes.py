@@ -8,10 +8,11 @@ import random
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from support import expect, main, run, run_well, scratch
+from support import Kept, expect, main, run, run_well
 from tiny_model import make_model
 
-KEPT = scratch()
+KEPT = Kept()
+path_of = KEPT.at
 CONTEXT = 256
 MODELS = {
     "llama": {"layers": 1, "weights": "F32"},
@@ -20,10 +21,6 @@ MODELS = {
 }
 DEFAULT_NUM = 3
 LEVELS = ("x86-64-v3", "v3-vnni", "x86-64-v4", "v4-vnni")
-
-
-def path_of(name):
-    return os.path.join(KEPT.name, name)
 
 
 def model(family):

@@ -8,21 +8,12 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from support import ROOT, TINY_RECIPE, expect, expect_exit, main, run, run_well, scratch
+from support import ROOT, TINY_RECIPE, Kept, expect, expect_exit, main, run, run_well
 from tiny_model import make_model
 
-KEPT = scratch()
+KEPT = Kept()
+path_of, write = KEPT.at, KEPT.write
 ENTRY = re.compile(r"\{lanes: (\d+), row_tile: (\d+), col_tile: (\d+), unroll: (\d+), measured_ns: (\d+)\}")
-
-
-def path_of(name):
-    return os.path.join(KEPT.name, name)
-
-
-def write(name, text):
-    with open(path_of(name), "w", encoding="utf-8") as out:
-        out.write(text)
-    return path_of(name)
 
 
 def read(name):

@@ -6,11 +6,11 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from support import ROOT, TINY_RECIPE, Skip, expect, expect_exit, main, run, run_well, scratch, with_numpy
-from tiny_model import make_model
+from support import ROOT, TINY_RECIPE, Kept, Skip, expect, expect_exit, main, run, run_well, with_numpy
 
 (jsonschema,) = with_numpy("jsonschema")
-KEPT = scratch()
+KEPT = Kept()
+path_of, write, model = KEPT.at, KEPT.write, KEPT.model
 # name: (what is written instead of what, the code). Of the recipe by itself; of the model against it; of the plan.
 FAULTS = {
     "a key misspelt": ("seq_len:", "seq_lem:", "R0008", 3),
@@ -25,22 +25,6 @@ FAULTS = {
     "another model's layers": ("version: 1", "version: 1\ndims: {layers: 7}", None, 1),
     "too little memory": ("version: 1", 'version: 1\nmax_memory_gb: "1000 B"', "M0001", 4),
 }
-
-
-def path_of(name):
-    return os.path.join(KEPT.name, name)
-
-
-def write(name, text):
-    with open(path_of(name), "w", encoding="utf-8") as out:
-        out.write(text)
-    return path_of(name)
-
-
-def model():
-    if not os.path.exists(path_of("m.gguf")):
-        make_model(path_of("m.gguf"))
-    return path_of("m.gguf")
 
 
 def codes(done):
