@@ -35,6 +35,25 @@ IrValue *low_from_f32(Lowering *lo, const IrType *elem, IrValue *value) {
     return elem->kind == IR_TYPE_BF16 ? low_f32_to_bf16(lo, value) : value;
 }
 
+// f64 to f32 rounded to odd: towards zero, and the last bit set if that was not exact. Rounded
+// again to two bits fewer or less, it gives what one rounding of the f64 would (S. Boldo and G.
+// Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to
+// odd", 2008).
+static IrValue *low_f64_to_odd_f32(Lowering *lo, IrValue *value) {
+    const IrType *i32 = low_like(lo, value->type, lo->i32),
+                 *f32 = low_like(lo, value->type, lo->f32);
+    IrValue *near = low_1(lo, IR_LLVM_FPTRUNC, f32, value);
+    IrValue *back = low_1(lo, IR_LLVM_FPEXT, value->type, near);
+    IrValue *away =
+        low_cmp(lo, IR_LLVM_FCMP, "ogt", low_1(lo, IR_LLVM_INTR_FABS, value->type, back),
+                low_1(lo, IR_LLVM_INTR_FABS, value->type, value));
+    IrValue *inexact = low_cmp(lo, IR_LLVM_FCMP, "one", back, value); // not so for NaN
+    IrValue *bits = low_1(lo, IR_LLVM_BITCAST, i32, near);
+    bits = low_2(lo, IR_LLVM_SUB, bits, low_1(lo, IR_LLVM_ZEXT, i32, away));
+    bits = low_2(lo, IR_LLVM_OR, bits, low_1(lo, IR_LLVM_ZEXT, i32, inexact));
+    return low_1(lo, IR_LLVM_BITCAST, f32, bits);
+}
+
 // ---------------------------------------------------------------- minimum, maximum
 
 // The number if one operand is NaN; of two zeros the one maximumf (minimumf) would give. LLVM's
@@ -191,11 +210,11 @@ static Status low_truncf(Lowering *lo, IrOp *op) {
     const IrAttr *mode = ir_op_attr(op, "roundingmode");
     if (mode && !str_equal(mode->str, "to_nearest_even"))
         return low_refuse(lo, op, "it rounds otherwise than to nearest even");
-    if (from->kind == IR_TYPE_F32 && low_is_small_float(to))
-        return low_set_result(lo, op, low_from_f32(lo, to, low_value(lo, ir_op_operand(op, 0))));
     if (from->kind == IR_TYPE_F64 && to->kind == IR_TYPE_F32)
         return low_cast_to(lo, op, IR_LLVM_FPTRUNC);
-    return low_refuse(lo, op, "f64 is not rounded to 16 bits in one step");
+    IrValue *value = low_value(lo, ir_op_operand(op, 0));
+    if (from->kind == IR_TYPE_F64) value = low_f64_to_odd_f32(lo, value);
+    return low_set_result(lo, op, low_from_f32(lo, to, value));
 }
 
 // Integers up to 16 bits are exact in f32; wider ones reach f16 through f32 with the same result as

@@ -160,10 +160,10 @@ static void test_lowering_refuses(void **state) {
                          "  return\n}\n",
                          "B0002", "tile range");
     expect_lower_refused(
-        KERNEL("k", "%x: memref<4xf64>, ",
-               "  %v = memref.load %x[%begin] : memref<4xf64>\n"
-               "  %e = math.exp %v : f64\n  memref.store %e, %x[%begin] : memref<4xf64>\n"),
-        "B0001", "math.exp");
+        KERNEL("k", "%x: memref<4xf16>, ",
+               "  %v = memref.load %x[%begin] : memref<4xf16>\n"
+               "  %e = math.fma %v, %v, %v : f16\n  memref.store %e, %x[%begin] : memref<4xf16>\n"),
+        "B0001", "math.fma");
     expect_lower_refused(KERNEL("k", "", "  %a = memref.alloca() : memref<1000000xf32>\n"), "B0001",
                          "stack");
 }
