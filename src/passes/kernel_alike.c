@@ -6,19 +6,28 @@ typedef struct Sides {
     IrValueMap values; // of a: those of b
 } Sides;
 
-// Sizes are what they are, or the rows, or several times the rows.
-static bool is_same_size(const Sides *s, int64_t a, int64_t b) {
+// The first size of a type, or of a list of sizes, is what it is, or the rows, or several times the
+// rows; the others, which may be multiples of the rows by chance, are what they are.
+static bool is_same_size(const Sides *s, size_t dim, int64_t a, int64_t b) {
     int64_t scaled;
-    return a == b || (a > 0 && a % s->rows_a == 0 &&
+    return a == b || (dim == 0 && a > 0 && a % s->rows_a == 0 &&
                       !__builtin_mul_overflow(a / s->rows_a, s->rows_b, &scaled) && scaled == b);
+}
+
+// Strides are those between the rows and inside of them.
+static bool is_same_layout(const IrType *a, const IrType *b) {
+    if (a->has_layout != b->has_layout || (a->has_layout && a->offset != b->offset)) return false;
+    for (uint32_t d = 0; a->has_layout && d < a->rank; d++)
+        if (a->strides[d] != b->strides[d]) return false;
+    return true;
 }
 
 static bool is_same_type(const Sides *s, const IrType *a, const IrType *b) {
     if (a == b) return true;
     bool is_shaped = a->kind == IR_TYPE_MEMREF && b->kind == IR_TYPE_MEMREF && a->rank == b->rank &&
-                     a->elem == b->elem && a->space == b->space && !a->has_layout && !b->has_layout;
+                     a->elem == b->elem && a->space == b->space && is_same_layout(a, b);
     for (uint32_t d = 0; is_shaped && d < a->rank; d++)
-        is_shaped = is_same_size(s, a->shape[d], b->shape[d]);
+        is_shaped = is_same_size(s, d, a->shape[d], b->shape[d]);
     return is_shaped;
 }
 
@@ -27,7 +36,7 @@ static bool is_same_attr(const Sides *s, const IrAttr *a, const IrAttr *b) {
     bool is_list = a && b && a->kind == IR_ATTR_DENSE_ARRAY && b->kind == IR_ATTR_DENSE_ARRAY &&
                    a->type == b->type && a->num_values == b->num_values;
     for (size_t i = 0; is_list && i < a->num_values; i++)
-        is_list = is_same_size(s, a->values[i], b->values[i]);
+        is_list = is_same_size(s, i, a->values[i], b->values[i]);
     return is_list;
 }
 

@@ -4,7 +4,7 @@
 
 #include "ir/ir.h"
 
-// Would a be b with rows_b for rows_a in the sizes of its types and of its reshapes, and is nothing
+// Would a be b with rows_b for rows_a in the first sizes of its types and reshapes, and is nothing
 // else different? Numbers that are computed with must be equal.
 bool kernel_is_alike(const IrOp *a, int64_t rows_a, const IrOp *b, int64_t rows_b);
 

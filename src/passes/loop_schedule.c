@@ -22,14 +22,15 @@
 // have 8): all levels give the same bits.
 enum { ATTENTION_LANES = 16, MAX_CANDIDATES = 32, MOST_ROWS = 24 };
 
+// A candidate carried out on a copy of the kernel; no copy: there is no such schedule.
 typedef struct CarriedOut {
     Schedule s;
     IrOp *copy; // in scratch
     KernelCount *count;
 } CarriedOut;
 
-// A kernel whose candidates have been carried out, for those that are alike but for their rows:
-// their code has the same blocks, run as often as the valid rows of the call say.
+// Kernels that are alike but for their rows, and what was carried out of the first for all: its
+// code has the same blocks, run as often as the valid rows of the call say.
 typedef struct Known {
     const IrOp *kernel; // of scratch
     const char *kind;
@@ -104,8 +105,8 @@ static void list_candidates(Scheduler *sch, const IrOp *kernel, const char *kind
             list_tiles(sch, lanes, rows);
 }
 
-// Carries the candidate out on a copy; NULL if there is no such schedule.
-static IrOp *carry_out(Scheduler *sch, const IrOp *kernel, const Schedule *s) {
+// Carries the candidate out on a copy and counts it.
+static CarriedOut carry_out(Scheduler *sch, const IrOp *kernel, const Schedule *s) {
     IrValueMap map;
     ir_value_map_init(&map);
     IrOp *copy = ir_op_clone(sch->scratch, kernel, &map);
@@ -116,72 +117,84 @@ static IrOp *carry_out(Scheduler *sch, const IrOp *kernel, const Schedule *s) {
     diag_sink_init(&quiet);
     bool is_done = vectorize_kernel(sch->scratch, copy, sch->level, &quiet) == STATUS_OK;
     diag_sink_deinit(&quiet);
-    if (is_done) return copy;
+    if (is_done)
+        return (CarriedOut){*s, copy, kernel_count_create(sch->scratch, copy, &sch->target)};
     ir_op_erase(sch->scratch, copy);
-    return NULL;
+    return (CarriedOut){.s = *s};
 }
 
-// The rows of a kernel that does as many as a call says to be valid; 0: of any other. Where tiles
-// are smaller, the code is the same whatever the rows.
+static void drop(Scheduler *sch, const CarriedOut *done) {
+    if (!done->copy) return;
+    kernel_count_destroy(done->count);
+    ir_op_erase(sch->scratch, done->copy);
+}
+
+// The rows of a kernel that does as many as a call says to be valid; 0: of any other.
 static int64_t free_rows(const IrOp *kernel, const char *kind) {
     const IrBlock *body = ir_func_body(kernel);
     const IrType *first = body->num_args > 3 ? body->args[0]->type : NULL;
     bool is_free = first && first->kind == IR_TYPE_MEMREF && first->rank > 0 &&
-                   first->shape[0] > MOST_ROWS && !str_equal(kind, "conv") &&
+                   !str_equal(kind, "conv") &&
                    body->args[body->num_args - 3]->type->kind == IR_TYPE_INDEX;
-    return is_free ? first->shape[0] : 0;
+    return is_free ? MAX(first->shape[0], (int64_t)0) : 0;
 }
 
-static Known *find_known(Scheduler *sch, const IrOp *kernel, const char *kind, int64_t rows) {
+// Is the code the same for all kernels with more rows than the tile has? A tile of attention may
+// have the heads of several rows.
+static bool is_shared(const char *kind, int64_t rows, const Schedule *s) {
+    return rows > (str_equal(kind, "attention") ? (int64_t)MOST_ROWS : s->row_tile);
+}
+
+// The known kernel that is alike; else this one becomes known.
+static Known *know(Scheduler *sch, const IrOp *kernel, const char *kind, int64_t rows) {
     for (size_t i = 0; i < sch->num_known; i++) {
         Known *known = &sch->known[i];
         if (str_equal(known->kind, kind) &&
             kernel_is_alike(known->kernel, known->rows, kernel, rows))
             return known;
     }
-    return NULL;
-}
-
-static Known *add_known(Scheduler *sch, const IrOp *kernel, const char *kind, int64_t rows) {
     ARRAY_RESERVE(sch->known, sch->num_known, sch->known_capacity);
     Known *known = &sch->known[sch->num_known++];
     *known = (Known){.kernel = kernel, .kind = kind, .rows = rows};
     return known;
 }
 
-static void carry_out_all(Scheduler *sch, const IrOp *kernel, Known *into) {
-    for (size_t i = 0; i < sch->num_candidates; i++) {
-        const Schedule *s = &sch->candidates[i].s;
-        IrOp *copy = carry_out(sch, kernel, s);
-        if (!copy) continue;
-        KernelCount *count = kernel_count_create(sch->scratch, copy, &sch->target);
-        into->done[into->num_done++] = (CarriedOut){*s, copy, count};
-    }
-}
-
-static void drop_known(Scheduler *sch, Known *known) {
+static const CarriedOut *carry_out_once(Scheduler *sch, Known *known, const IrOp *kernel,
+                                        const Schedule *s) {
     for (size_t i = 0; i < known->num_done; i++) {
-        kernel_count_destroy(known->done[i].count);
-        ir_op_erase(sch->scratch, known->done[i].copy);
+        const Schedule *of = &known->done[i].s;
+        if (of->lanes == s->lanes && of->row_tile == s->row_tile && of->col_tile == s->col_tile)
+            return &known->done[i];
     }
+    if (known->num_done == MAX_CANDIDATES) return NULL;
+    CarriedOut *done = &known->done[known->num_done++];
+    *done = carry_out(sch, kernel, s);
+    return done;
 }
 
 // Predicts the candidates that can be carried out: how many.
 static size_t weigh(Scheduler *sch, const IrOp *kernel, const char *kind, const KernelUse *use) {
     int64_t rows = free_rows(kernel, kind);
-    Known own = {0}, *known = rows ? find_known(sch, kernel, kind, rows) : NULL;
-    if (!known) {
-        known = rows ? add_known(sch, kernel, kind, rows) : &own;
-        carry_out_all(sch, kernel, known);
+    Known *known = NULL;
+    size_t num = 0;
+    for (size_t i = 0; i < sch->num_candidates; i++) {
+        const Schedule s = sch->candidates[i].s;
+        const CarriedOut *done = NULL;
+        if (is_shared(kind, rows, &s)) {
+            if (!known) known = know(sch, kernel, kind, rows);
+            done = carry_out_once(sch, known, kernel, &s);
+        }
+        CarriedOut own = {0};
+        if (!done) own = carry_out(sch, kernel, &s);
+        const CarriedOut *at = done ? done : &own;
+        if (at->copy) {
+            Candidate *c = &sch->candidates[num++];
+            *c = (Candidate){.s = s};
+            kernel_count_call(at->count, kernel, use, &sch->uses, &c->work);
+            c->cost = cost_predict(&sch->target, &c->work, sch->units);
+        }
+        drop(sch, &own);
     }
-    for (size_t i = 0; i < known->num_done; i++) {
-        Candidate *c = &sch->candidates[i];
-        *c = (Candidate){.s = known->done[i].s};
-        kernel_count_call(known->done[i].count, kernel, use, &sch->uses, &c->work);
-        c->cost = cost_predict(&sch->target, &c->work, sch->units);
-    }
-    size_t num = known->num_done;
-    drop_known(sch, &own);
     return num;
 }
 
@@ -326,7 +339,9 @@ Status pass_loop_schedule(IrModule *m, DiagSink *sink) {
             if (is_wanted && !ir_op_attr(func, "ingot.schedule") && status == STATUS_OK)
                 status = schedule_kernel(sch, func, kind->str, sink);
         }
-        for (size_t i = 0; i < sch->num_known; i++) drop_known(sch, &sch->known[i]);
+        for (size_t i = 0; i < sch->num_known; i++)
+            for (size_t k = 0; k < sch->known[i].num_done; k++)
+                drop(sch, &sch->known[i].done[k]);
         free(sch->known);
         kernel_uses_deinit(&sch->uses);
         ir_module_destroy(sch->scratch);
