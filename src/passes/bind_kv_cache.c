@@ -9,6 +9,8 @@
 // Every reader and writer is rewritten; a cache may be read by tensor.extract, written by
 // tensor.insert_slice and passed through scf.for, calls and returns. Needs: inlined.  Keeps: all.
 // Exact.
+#include <stdlib.h>
+
 #include "passes/build.h"
 #include "passes/mutate.h"
 #include "passes/pass.h"
@@ -16,11 +18,18 @@
 static const uint32_t key_order[] = {0, 2, 3, 1},
                       value_order[] = {0, 2, 1, 3}; // new dim i was order[i]
 
+typedef struct Call {
+    IrOp *op;
+    const char *callee; // interned
+} Call;
+
 typedef struct Bind {
     IrModule *m;
     DiagSink *sink;
     Status status;
-    bool *done; // by value index: a callee shared by layers is visited once
+    bool *done;  // by value index: a callee shared by layers is visited once
+    Call *calls; // of the whole module
+    size_t num_calls, calls_capacity;
 } Bind;
 
 static void bind_value(Bind *bind, IrValue *v, const uint32_t *order);
@@ -59,13 +68,24 @@ static void bind_insert_slice(Bind *bind, IrOp *op, const uint32_t *order) {
     bind_value(bind, ir_op_result(op, 0), order);
 }
 
-static void bind_return(Bind *bind, const IrOp *func, uint32_t result, const uint32_t *order) {
+static void list_calls(Bind *bind) {
     FOR_EACH_OP(caller, ir_module_body(bind->m)) {
         IrBlock *body = caller->kind == IR_FUNC_FUNC ? ir_func_body(caller) : NULL;
         if (!body) continue;
-        FOR_EACH_OP(op, body)
-        if (ir_is_call_of(op, func)) bind_value(bind, ir_op_result(op, result), order);
+        FOR_EACH_OP(op, body) {
+            const IrAttr *callee = op->kind == IR_FUNC_CALL ? ir_op_attr(op, "callee") : NULL;
+            if (!callee || callee->kind != IR_ATTR_SYMBOL) continue;
+            ARRAY_RESERVE(bind->calls, bind->num_calls, bind->calls_capacity);
+            bind->calls[bind->num_calls++] = (Call){op, callee->str};
+        }
     }
+}
+
+static void bind_return(Bind *bind, const IrOp *func, uint32_t result, const uint32_t *order) {
+    const char *name = ir_symbol_name(func);
+    for (size_t i = 0; i < bind->num_calls; i++)
+        if (bind->calls[i].callee == name)
+            bind_value(bind, ir_op_result(bind->calls[i].op, result), order);
 }
 
 static void bind_use(Bind *bind, IrOp *op, uint32_t operand, const uint32_t *order) {
@@ -110,8 +130,8 @@ static void bind_value(Bind *bind, IrValue *v, const uint32_t *order) {
         bind_use(bind, use->owner, (uint32_t)(use - use->owner->operands), order);
 }
 
-Status pass_bind_kv_cache(IrModule *m, DiagSink *sink) {
-    Bind bind = {m, sink, STATUS_OK, ARENA_ARRAY(&m->arena, bool, m->num_values)};
+static Status bind_entries(Bind *bind) {
+    IrModule *m = bind->m;
     FOR_EACH_OP(func, ir_module_body(m)) {
         IrBlock *body = func->kind == IR_FUNC_FUNC ? ir_func_body(func) : NULL;
         if (!body || ir_op_attr(func, "sym_visibility") || ir_op_attr(func, "ingot.kv_layout"))
@@ -121,14 +141,23 @@ Status pass_bind_kv_cache(IrModule *m, DiagSink *sink) {
             const IrAttr *kv = ir_func_arg_attr(func, i, "ingot.kv");
             if (!kv) continue;
             if (body->args[i]->type->rank != 4)
-                return diag_error(sink, DIAG_P0005, ir_loc_span(func->loc), "a KV cache of rank %u",
-                                  body->args[i]->type->rank);
-            bind_value(&bind, body->args[i], str_equal(kv->str, "k") ? key_order : value_order);
-            TRY(bind.status);
+                return diag_error(bind->sink, DIAG_P0005, ir_loc_span(func->loc),
+                                  "a KV cache of rank %u", body->args[i]->type->rank);
+            bind_value(bind, body->args[i], str_equal(kv->str, "k") ? key_order : value_order);
+            TRY(bind->status);
             has_cache = true;
         }
         if (has_cache) ir_op_set_attr(m, func, "ingot.kv_layout", ir_attr_string(m, "by head"));
     }
+    return STATUS_OK;
+}
+
+Status pass_bind_kv_cache(IrModule *m, DiagSink *sink) {
+    Bind bind = {.m = m, .sink = sink, .done = ARENA_ARRAY(&m->arena, bool, m->num_values)};
+    list_calls(&bind);
+    Status status = bind_entries(&bind);
+    free(bind.calls);
+    TRY(status);
     FOR_EACH_OP(func, ir_module_body(m))
     if (func->kind == IR_FUNC_FUNC && ir_func_body(func)) ir_func_update_type(m, func);
     return STATUS_OK;

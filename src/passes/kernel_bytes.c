@@ -19,6 +19,8 @@ struct Access {
     uint32_t num_loops;
     const IrOp *loops[MAX_LOOPS_AROUND]; // innermost first
     bool moves[MAX_LOOPS_AROUND];        // does the address depend on the loop?
+    // of the call at hand: bytes touched in one run of what lies inside the first i loops
+    double touched[MAX_LOOPS_AROUND + 1];
 };
 
 static bool read_access(const IrOp *op, Access *out) {
@@ -78,19 +80,20 @@ static double root_bytes(const KernelCount *c, const IrValue *root) {
     return (double)ir_type_num_elems(t) * ir_type_bytes(t->elem);
 }
 
-// Bytes that `a` touches in one run of what lies inside its first num_loops loops.
-static double touched(const KernelCount *c, const Access *a, uint32_t num_loops) {
+static void find_touched(const KernelCount *c, Access *a) {
+    const double most = root_bytes(c, a->root);
     double bytes = a->bytes;
-    for (uint32_t i = 0; i < num_loops; i++)
-        if (a->moves[i]) bytes *= trips(c, a->loops[i]);
-    return MIN(bytes, root_bytes(c, a->root));
+    for (uint32_t i = 0; i <= a->num_loops; i++) {
+        a->touched[i] = MIN(bytes, most);
+        if (i < a->num_loops && a->moves[i]) bytes *= trips(c, a->loops[i]);
+    }
 }
 
-static double touched_in(const KernelCount *c, const Accesses *all, const IrOp *loop) {
+static double touched_in(const Accesses *all, const IrOp *loop) {
     double bytes = 0;
     for (size_t k = 0; k < all->num; k++)
         for (uint32_t i = 0; i < all->list[k].num_loops; i++)
-            if (all->list[k].loops[i] == loop) bytes += touched(c, &all->list[k], i);
+            if (all->list[k].loops[i] == loop) bytes += all->list[k].touched[i];
     return bytes;
 }
 
@@ -140,7 +143,10 @@ void kernel_list_accesses(KernelCount *c) {
 
 void kernel_count_bytes(KernelCount *c, const KernelUse *use, const KernelUses *uses) {
     const Accesses all = c->accesses;
-    c->work->streams = count_streams(&all, use);
+    if (c->streamed != use->streamed || c->streams == 0) c->streams = count_streams(&all, use);
+    c->streamed = use->streamed;
+    c->work->streams = c->streams;
+    for (size_t k = 0; k < all.num; k++) find_touched(c, &all.list[k]);
     double *volumes = base_alloc(c->num_regions, sizeof *volumes);
     for (size_t k = 0; k < all.num; k++) {
         const Access *a = &all.list[k];
@@ -153,12 +159,12 @@ void kernel_count_bytes(KernelCount *c, const KernelUse *use, const KernelUses *
             double again = c->times[place] - c->entries[place];
             if (a->moves[i] || again <= 0) continue;
             double *volume = &volumes[place];
-            if (*volume == 0) *volume = touched_in(c, &all, loop);
+            if (*volume == 0) *volume = touched_in(&all, loop);
             CostLevel from = cost_fit(c->target, *volume, 1);
-            if (from != COST_L1) c->work->bytes[from] += again * touched(c, a, i);
+            if (from != COST_L1) c->work->bytes[from] += again * a->touched[i];
             if (c->work->working_bytes == 0) c->work->working_bytes = *volume;
         }
-        double bytes = touched(c, a, a->num_loops);
+        double bytes = a->touched[a->num_loops];
         CostLevel home = home_of(c, use, uses, a->root, bytes);
         if (home != COST_L1) c->work->bytes[home] += bytes;
     }

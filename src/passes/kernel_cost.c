@@ -52,6 +52,12 @@ uint32_t kernel_region_place(const KernelCount *c, const IrOp *op, uint32_t regi
     return c->first_region[kernel_op_place(c, op)] + region;
 }
 
+// What steers the loops and branches inside, once the values outside are known.
+static void run_steps(KernelCount *c, uint32_t region) {
+    for (const IrOp *op = c->first_step[region]; op; op = c->next_step[kernel_op_place(c, op)])
+        eval_refresh(&c->eval, op);
+}
+
 static void count_times(KernelCount *c, const IrOp *inside, double weight);
 
 static void count_for(KernelCount *c, const IrOp *loop, double weight) {
@@ -70,6 +76,7 @@ static void count_for(KernelCount *c, const IrOp *loop, double weight) {
         *steered == 2 && c->num_visits < MAX_BLOCK_VISITS ? MIN(trips, (int64_t)MAX_FOLLOWED) : 1;
     for (int64_t i = 0; i < num; i++) {
         eval_set(&c->eval, iv, first + i * trips / num * step);
+        run_steps(c, place);
         count_times(c, inside, weight * (double)trips / (double)num);
     }
     eval_forget(&c->eval, iv);
@@ -109,6 +116,54 @@ static void list_control(KernelCount *c, const IrOp *op) {
             list_control(c, inner);
         }
     }
+}
+
+static void mark_operands(const KernelCount *c, const IrOp *op, uint32_t num, bool *is_step) {
+    for (uint32_t i = 0; i < num; i++) {
+        const IrValue *v = ir_op_operand(op, i);
+        const IrOp *def = v->def_op;
+        if (def && def->num_results == 1 && !def->num_regions && def->kind != IR_ARITH_CONSTANT &&
+            ir_type_is_int_or_index(v->type))
+            is_step[kernel_op_place(c, def)] = true;
+    }
+}
+
+// From the end, where users come before their operands.
+static void mark_steps(const KernelCount *c, const IrBlock *block, bool *is_step) {
+    for (const IrOp *op = block->last; op; op = op->prev) {
+        for (uint32_t r = op->num_regions; r-- > 0;)
+            if (ir_op_block(op, r)) mark_steps(c, ir_op_block(op, r), is_step);
+        uint32_t num = op->kind == IR_SCF_FOR ? 3 : op->kind == IR_SCF_IF ? 1 : 0;
+        mark_operands(c, op, is_step[kernel_op_place(c, op)] ? op->num_operands : num, is_step);
+    }
+}
+
+// In the order of the text: operands come before their users. Returns where the next one goes.
+static const IrOp **link_steps(KernelCount *c, const IrBlock *block, const bool *is_step,
+                               const IrOp **link) {
+    FOR_EACH_OP(op, block) {
+        if (is_step[kernel_op_place(c, op)]) {
+            *link = op;
+            link = &c->next_step[kernel_op_place(c, op)];
+        }
+        for (uint32_t r = 0; r < op->num_regions; r++) {
+            if (!ir_op_block(op, r)) continue;
+            if (op->kind == IR_SCF_FOR)
+                (void)link_steps(c, ir_op_block(op, r), is_step,
+                                 &c->first_step[kernel_region_place(c, op, r)]);
+            else
+                link = link_steps(c, ir_op_block(op, r), is_step, link);
+        }
+    }
+    return link;
+}
+
+static void list_steps(KernelCount *c) {
+    const uint32_t top = kernel_region_place(c, c->kernel, 0);
+    bool *is_step = base_alloc(c->ops.count, sizeof *is_step);
+    mark_steps(c, ir_func_body(c->kernel), is_step);
+    (void)link_steps(c, ir_func_body(c->kernel), is_step, &c->first_step[top]);
+    free(is_step);
 }
 
 double kernel_block_times(const KernelCount *c, const IrBlock *block) {
@@ -362,6 +417,8 @@ KernelCount *kernel_count_create(IrModule *m, const IrOp *kernel, const Target *
     c->first_region = base_alloc(num_ops, sizeof *c->first_region);
     c->first_inside = base_alloc(c->num_regions, sizeof *c->first_inside);
     c->next_beside = base_alloc(num_ops, sizeof *c->next_beside);
+    c->first_step = base_alloc(c->num_regions, sizeof *c->first_step);
+    c->next_step = base_alloc(num_ops, sizeof *c->next_step);
     c->blocks = base_alloc(c->num_regions, sizeof *c->blocks);
     c->times = base_alloc(c->num_regions, sizeof *c->times);
     c->entries = base_alloc(c->num_regions, sizeof *c->entries);
@@ -372,6 +429,7 @@ KernelCount *kernel_count_create(IrModule *m, const IrOp *kernel, const Target *
     c->way = base_alloc(num_values, sizeof *c->way);
     c->leader = base_alloc(num_values, sizeof *c->leader);
     list_control(c, kernel);
+    list_steps(c);
     kernel_list_accesses(c);
     return c;
 }
@@ -383,6 +441,8 @@ void kernel_count_destroy(KernelCount *c) {
     eval_deinit(&c->eval);
     free(c->first_inside);
     free(c->next_beside);
+    free(c->first_step);
+    free(c->next_step);
     free(c->blocks);
     free(c->steered);
     free(c->way);
@@ -407,6 +467,7 @@ void kernel_count_call(KernelCount *c, const IrOp *called, const KernelUse *use,
         else
             eval_forget(&c->eval, body->args[i]);
     }
+    run_steps(c, kernel_region_place(c, c->kernel, 0));
     count_times(c, c->first_inside[kernel_region_place(c, c->kernel, 0)], 1);
     count_block(c, c->kernel, 0);
     kernel_count_bytes(c, use, uses);

@@ -26,11 +26,16 @@ struct KernelCount {
     uint32_t *first_region; // by place of an op with regions
     uint32_t num_regions;
     const IrOp **first_inside, **next_beside;
+    // Index arithmetic that steers a loop or branch: by number of the region of a loop (or of the
+    // kernel) the first such op inside that is in no loop further in, by place of one the next.
+    const IrOp **first_step, **next_step;
     BlockProfile *blocks; // by number of a region
     uint8_t *steered;     // of a loop: 1 no loop inside depends on it, 2 one does, 3 none is inside
     double *way;          // by place of a value, scratch
     const IrValue **leader; // by place: the equal value computed before; NULL: none
     Accesses accesses;
+    uint64_t streamed; // arguments of the call before, and the streams they are read in
+    double streams;
     // of the call at hand
     const IrOp *called; // the types of its arguments count
     CostWork *work;

@@ -144,3 +144,12 @@ bool eval_value(const Eval *eval, const IrValue *v, int64_t *out) {
     int visits = 0;
     return eval_at(eval, v, out, &visits);
 }
+
+void eval_refresh(Eval *eval, const IrOp *op) {
+    int64_t value;
+    int visits = 0;
+    if (eval_op(eval, op, &value, &visits))
+        eval_set(eval, &op->results[0], value);
+    else
+        eval_forget(eval, &op->results[0]);
+}

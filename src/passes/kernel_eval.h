@@ -40,6 +40,8 @@ void eval_deinit(Eval *eval);
 // The value of an integer or index; of a buffer: that of all its elements.
 void eval_set(Eval *eval, const IrValue *v, int64_t value);
 void eval_forget(Eval *eval, const IrValue *v);
+// Sets the result of an op of index arithmetic to what its operands give now, or forgets it.
+void eval_refresh(Eval *eval, const IrOp *op);
 // False if the value depends on one that is not known, or on memory.
 bool eval_value(const Eval *eval, const IrValue *v, int64_t *out);
 
