@@ -10,7 +10,7 @@ typedef struct Line {
     uint64_t with_all, without;
 } Line;
 
-enum { NUM_LINES = 8 };
+enum { NUM_LINES = 7 };
 
 static void lines_of(const ExplainCost *a, const ExplainCost *b, Line out[NUM_LINES]) {
     const Line lines[NUM_LINES] = {
@@ -21,7 +21,6 @@ static void lines_of(const ExplainCost *a, const ExplainCost *b, Line out[NUM_LI
         {"copies", "num_copies", a->num_copies, b->num_copies},
         {"bytes copied", "copy_bytes", a->copy_bytes, b->copy_bytes},
         {"bytes moved", "moved_bytes", a->moved_bytes, b->moved_bytes},
-        {"predicted ns of these", "moved_ns", a->moved_ns, b->moved_ns},
     };
     for (int i = 0; i < NUM_LINES; i++) out[i] = lines[i];
 }

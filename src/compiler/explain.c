@@ -549,15 +549,13 @@ void explain_write(const Explain *e, StrBuf *out) {
 }
 
 ExplainCost explain_cost(const Explain *e) {
-    ExplainCost cost = {.num_kernels = e->num_functions,
-                        .num_calls = e->num_calls,
-                        .num_buffers = e->num_buffers,
-                        .buffer_bytes = e->buffer_bytes,
-                        .num_copies = e->num_copies,
-                        .copy_bytes = e->copy_bytes,
-                        .moved_bytes = e->stake_bytes + 2 * e->copy_bytes};
-    cost.moved_ns = stake_ns(e, cost.moved_bytes, cost.num_calls);
-    return cost;
+    return (ExplainCost){.num_kernels = e->num_functions,
+                         .num_calls = e->num_calls,
+                         .num_buffers = e->num_buffers,
+                         .buffer_bytes = e->buffer_bytes,
+                         .num_copies = e->num_copies,
+                         .copy_bytes = e->copy_bytes,
+                         .moved_bytes = e->stake_bytes + 2 * e->copy_bytes};
 }
 
 void explain_deinit(Explain *e) {

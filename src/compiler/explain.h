@@ -44,7 +44,6 @@ typedef struct ExplainCost {
     uint64_t num_buffers, buffer_bytes; // between kernels
     uint64_t num_copies, copy_bytes;
     uint64_t moved_bytes; // written and read between kernels, and copied
-    uint64_t moved_ns;    // predicted for these bytes and a barrier per call
 } ExplainCost;
 ExplainCost explain_cost(const Explain *e);
 void explain_deinit(Explain *e);

@@ -217,14 +217,12 @@ static Status low_truncf(Lowering *lo, IrOp *op) {
     return low_set_result(lo, op, low_from_f32(lo, to, value));
 }
 
-// Integers up to 16 bits are exact in f32; wider ones reach f16 through f32 with the same result as
-// directly (what f32 rounds is beyond f16's range), but not bf16.
+// Through f32, as every op on 16-bit floats. Only integers of more than 24 bits that become bf16 are
+// rounded twice; what f32 rounds is beyond f16's range.
 static Status low_int_to_float(Lowering *lo, IrOp *op, IrOpKind kind) {
     const IrType *to = ir_type_elem(ir_op_result(op, 0)->type);
     if (!low_is_small_float(to)) return low_cast_to(lo, op, kind);
     IrValue *a = low_value(lo, ir_op_operand(op, 0));
-    if (to->kind == IR_TYPE_BF16 && ir_type_elem(a->type)->width > 16)
-        return low_refuse(lo, op, "integers of more than 16 bits become bf16 in two roundings");
     IrValue *wide = low_1(lo, kind, low_like(lo, a->type, lo->f32), a);
     return low_set_result(lo, op, low_from_f32(lo, to, wide));
 }

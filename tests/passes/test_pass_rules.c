@@ -11,7 +11,9 @@
 #include <cmocka.h>
 
 #include "../chain/tiny_chain.h"
+#include "ir/parse.h"
 #include "ir/print.h"
+#include "passes/kernel_alike.h"
 
 static char *text_of(IrModule *m) { // without the record of what has run
     const IrAttr *record = ir_op_attr(m->op, "ingot.passes");
@@ -259,11 +261,42 @@ static void test_levels(void **state) {
     tiny_chain_close(&chain);
 }
 
+// ---- kernels that share what their candidates cost
+
+#define ROWS_KERNEL(name, rows, width)                                                             \
+    "func.func private @" name "(%x: memref<" rows "x" width "xf32>, %y: memref<" rows "x" width   \
+    "xf32>) {\n"                                                                                   \
+    "  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>,"                             \
+    " affine_map<(i, j) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\"]}\n"             \
+    "    ins(%x : memref<" rows "x" width "xf32>) outs(%y : memref<" rows "x" width "xf32>) {\n"   \
+    "  ^bb0(%a: f32, %o: f32):\n    linalg.yield %a : f32\n  }\n  return\n}\n"
+
+// A kernel of 128 rows is alike to one of 8; a width is never taken for rows, though it be as many
+// times the rows as that of the other kernel.
+static void test_alike(void **state) {
+    (void)state;
+    static const char text[] = ROWS_KERNEL("a", "8", "32") ROWS_KERNEL("b", "128", "32")
+        ROWS_KERNEL("c", "128", "512") ROWS_KERNEL("d", "256", "32");
+    DiagSink sink;
+    diag_sink_init(&sink);
+    IrModule *m = NULL;
+    assert_int_equal(ir_parse(text, sizeof text - 1, "alike", &sink, &m), STATUS_OK);
+    const IrOp *a = ir_symbol_find(m, "a");
+    assert_true(kernel_is_alike(a, 8, ir_symbol_find(m, "b"), 128));
+    assert_true(kernel_is_alike(a, 8, ir_symbol_find(m, "d"), 256));
+    assert_false(kernel_is_alike(a, 8, ir_symbol_find(m, "d"), 128)); // twice its rows
+    assert_false(kernel_is_alike(a, 8, ir_symbol_find(m, "c"), 128));
+    assert_false(kernel_is_alike(ir_symbol_find(m, "b"), 128, ir_symbol_find(m, "c"), 128));
+    ir_module_destroy(m);
+    diag_sink_deinit(&sink);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_twice),          cmocka_unit_test(test_missing_facts),
         cmocka_unit_test(test_destroyed_fact), cmocka_unit_test(test_any_order),
         cmocka_unit_test(test_settings),       cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
