@@ -1,5 +1,5 @@
-// What leaving passes out costs: the same counts and predicted times of a module that all passes have
-// seen and of one without the disabled ones.
+// What leaving passes out costs: the same counts and predicted times of a module that all passes
+// have seen and of one without the disabled ones.
 #ifndef INGOT_COMPILER_PASS_COST_H
 #define INGOT_COMPILER_PASS_COST_H
 

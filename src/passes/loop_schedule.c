@@ -308,7 +308,7 @@ static Status schedule_kernel(Scheduler *sch, IrOp *func, const char *kind, Diag
 
 static Status refuse_calls(DiagSink *sink) {
     Status status = diag_error(sink, DIAG_P0014, (DiagSpan){0},
-                               "loop-schedule: the functions of the module call each other too often");
+                               "loop-schedule: the module's functions call each other too often");
     diag_write(sink, "inline-functions before it");
     return status;
 }

@@ -217,8 +217,8 @@ static Status low_truncf(Lowering *lo, IrOp *op) {
     return low_set_result(lo, op, low_from_f32(lo, to, value));
 }
 
-// Through f32, as every op on 16-bit floats. Only integers of more than 24 bits that become bf16 are
-// rounded twice; what f32 rounds is beyond f16's range.
+// Through f32, as every op on 16-bit floats. Only integers of more than 24 bits that become bf16
+// are rounded twice; what f32 rounds is beyond f16's range.
 static Status low_int_to_float(Lowering *lo, IrOp *op, IrOpKind kind) {
     const IrType *to = ir_type_elem(ir_op_result(op, 0)->type);
     if (!low_is_small_float(to)) return low_cast_to(lo, op, kind);

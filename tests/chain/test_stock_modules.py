@@ -14,8 +14,8 @@ from test_stock_runner import stock_output
 np, cnn_models = with_numpy("numpy", "cnn_models")
 
 MODULES = os.path.join(HERE, "modules")
-DTYPES = {"f16": "float16", "f32": "float32", "i8": "int8", "i32": "int32", "i64": "int64"}
-PRINTED = {"f32": "F32", "i32": "I32", "i64": "I64"}
+DTYPES = {"f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "i32": "int32", "i64": "int64"}
+PRINTED = {"f32": "F32", "f64": "F64", "i32": "I32", "i64": "I64"}
 DIGITS = 5e-6  # the runner prints six
 
 

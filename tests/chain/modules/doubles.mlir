@@ -6,7 +6,7 @@
 #all = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 #col = affine_map<(i, j) -> (j)>
-func.func @main(%x: tensor<9x37xf64>, %gain: tensor<37xf64>, %w: tensor<37x11xf64>) -> (tensor<9x37xf64> {ingot.name = "functions"}, tensor<9x37xf64> {ingot.name = "softmax"}, tensor<9x37xf64> {ingot.name = "norm"}, tensor<9x11xf64> {ingot.name = "product"}, tensor<9x37xf16> {ingot.name = "half"}, tensor<9x37xbf16> {ingot.name = "brain"}) {
+func.func @main(%x: tensor<9x37xf64>, %gain: tensor<37xf64>, %w: tensor<37x11xf64>) -> (tensor<9x37xf64> {ingot.name = "functions"}, tensor<9x37xf64> {ingot.name = "softmax"}, tensor<9x37xf64> {ingot.name = "norm"}, tensor<9x11xf64> {ingot.name = "product"}, tensor<9x37xf64> {ingot.name = "half"}, tensor<9x37xf64> {ingot.name = "brain"}) {
   %zero = arith.constant 0.0 : f64
   %one = arith.constant 1.0 : f64
   %n = arith.constant 37.0 : f64
@@ -52,13 +52,13 @@ func.func @main(%x: tensor<9x37xf64>, %gain: tensor<37xf64>, %w: tensor<37x11xf6
   %ew = tensor.empty() : tensor<9x11xf64>
   %zw = linalg.fill ins(%zero : f64) outs(%ew : tensor<9x11xf64>) -> tensor<9x11xf64>
   %product = linalg.matmul ins(%norm, %w : tensor<9x37xf64>, tensor<37x11xf64>) outs(%zw : tensor<9x11xf64>) -> tensor<9x11xf64>
-  %eh = tensor.empty() : tensor<9x37xf16>
-  %eb = tensor.empty() : tensor<9x37xbf16>
-  %half, %brain = linalg.generic {indexing_maps = [#all, #all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<9x37xf64>) outs(%eh, %eb : tensor<9x37xf16>, tensor<9x37xbf16>) {
-  ^bb0(%a: f64, %oh: f16, %ob: bf16):
+  %half, %brain = linalg.generic {indexing_maps = [#all, #all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<9x37xf64>) outs(%e, %e : tensor<9x37xf64>, tensor<9x37xf64>) {
+  ^bb0(%a: f64, %oh: f64, %ob: f64):
     %h = arith.truncf %a : f64 to f16
     %b = arith.truncf %a : f64 to bf16
-    linalg.yield %h, %b : f16, bf16
-  } -> (tensor<9x37xf16>, tensor<9x37xbf16>)
-  return %f, %p, %norm, %product, %half, %brain : tensor<9x37xf64>, tensor<9x37xf64>, tensor<9x37xf64>, tensor<9x11xf64>, tensor<9x37xf16>, tensor<9x37xbf16>
+    %hw = arith.extf %h : f16 to f64
+    %bw = arith.extf %b : bf16 to f64
+    linalg.yield %hw, %bw : f64, f64
+  } -> (tensor<9x37xf64>, tensor<9x37xf64>)
+  return %f, %p, %norm, %product, %half, %brain : tensor<9x37xf64>, tensor<9x37xf64>, tensor<9x37xf64>, tensor<9x11xf64>, tensor<9x37xf64>, tensor<9x37xf64>
 }
