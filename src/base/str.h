@@ -29,7 +29,7 @@ void strbuf_escape_controls(StrBuf *buf, size_t from);
 char *strbuf_take(StrBuf *buf) MUST_USE;
 
 static inline bool str_equal(const char *a, const char *b) {
-    return __builtin_strcmp(a, b) == 0;
+    return a[0] == b[0] && __builtin_strcmp(a, b) == 0; // most names differ at once
 }
 bool str_has_prefix(const char *str, const char *prefix);
 bool str_has_suffix(const char *str, const char *suffix);

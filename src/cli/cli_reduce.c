@@ -145,8 +145,21 @@ static void remove_folder(const char *path) {
     rmdir(path);
 }
 
+// A pipeline whose order breaks a declaration is refused as `ingot opt` refuses it: less of the
+// module would not change that.
+static Status refuse_order(const Reduction *r, const IrModule *m) {
+    char prefix[16];
+    snprintf(prefix, sizeof prefix, "%s ", diag_info(DIAG_P0001)->code);
+    if (r->command || !str_has_prefix(r->wanted, prefix)) return STATUS_OK;
+    IrModule *copy = ir_module_clone(m);
+    Status status = pass_pipeline_run(copy, &r->pipeline, &r->cli->sink);
+    ir_module_destroy(copy);
+    return status;
+}
+
 static Status reduce(Reduction *r, const IrModule *m, StrBuf *out) {
     if (!signature(r, m, r->wanted)) return STATUS_IO;
+    TRY(refuse_order(r, m));
     if (!r->command && str_equal(r->wanted, "exit 0")) {
         diag_report(&r->cli->sink, DIAG_ERROR, DIAG_P0051, (DiagSpan){0},
                     "the pipeline does not fail on this module: there is nothing to reduce");

@@ -30,14 +30,15 @@ static bool overlap(const CompileBuffer *a, const CompileBuffer *b) {
 
 static void find_shared(Log *log) {
     CompileReport *report = log->report;
+    uint32_t *shares = base_alloc(report->num_buffers - log->first + 1, sizeof *shares);
     for (size_t i = log->first; i < report->num_buffers; i++) {
         CompileBuffer *buffer = &report->buffers[i];
-        uint32_t *shares = ARENA_ARRAY(&report->arena, uint32_t, report->num_buffers - log->first);
         for (size_t k = log->first; k < report->num_buffers; k++)
             if (k != i && overlap(buffer, &report->buffers[k]))
                 shares[buffer->num_shares++] = (uint32_t)(k - log->first);
-        buffer->shares = shares;
+        buffer->shares = arena_memdup(&report->arena, shares, buffer->num_shares, sizeof *shares);
     }
+    free(shares);
 }
 
 static void log_entry(Log *log, const IrOp *entry, const IrValue *arena) {

@@ -82,7 +82,8 @@ static IrNamedAttr *find_attr(const IrOp *op, const char *name, uint32_t *out_at
     uint32_t i = 0;
     for (; i < op->num_attrs; i++) {
         if (op->attrs[i].name == name) return &op->attrs[i];
-        int order = strcmp(op->attrs[i].name, name);
+        int order = (int)(unsigned char)op->attrs[i].name[0] - (int)(unsigned char)name[0];
+        if (order == 0) order = strcmp(op->attrs[i].name, name);
         if (order == 0) return &op->attrs[i];
         if (order > 0) break;
     }

@@ -14,6 +14,7 @@
 
 typedef struct Entry {
     IrOp *func;
+    uint64_t outline; // of equal functions the same; within this process alone
     char *text;
     size_t len;
 } Entry;
@@ -60,25 +61,65 @@ static void rename_symbols(IrOp *op, void *ctx) {
     }
 }
 
-// The function's text with its name blanked: equal texts, equal functions.
-static Entry entry_of(IrModule *m, IrOp *func) {
-    const IrAttr *name = ir_op_attr(func, "sym_name");
-    ir_op_set_attr(m, func, "sym_name", ir_attr_string(m, "x"));
-    StrBuf text = {0};
-    ir_print_op(m, func, &text);
-    ir_op_set_attr(m, func, "sym_name", name);
-    Entry entry = {.func = func, .len = text.len};
-    entry.text = strbuf_take(&text);
-    return entry;
+static void mix(uint64_t *hash, uint64_t word) {
+    *hash = (*hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    *hash ^= *hash >> 32;
 }
 
-static int compare(const void *a, const void *b) {
+// Everything of an op but which values it takes and what it is called: types and attributes are
+// interned.
+static void outline_op(IrOp *op, void *ctx) {
+    uint64_t *hash = ctx;
+    mix(hash, (uint64_t)op->kind << 32 | op->num_operands);
+    mix(hash, (uint64_t)op->num_results << 32 | op->num_attrs);
+    for (uint32_t i = 0; i < op->num_attrs; i++)
+        if (!str_equal(op->attrs[i].name, "sym_name")) mix(hash, (uintptr_t)op->attrs[i].attr);
+    for (uint32_t i = 0; i < op->num_results; i++) mix(hash, (uintptr_t)op->results[i].type);
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r])
+    for (uint32_t i = 0; i < block->num_args; i++) mix(hash, (uintptr_t)block->args[i]->type);
+}
+
+// The function's text with its name blanked: equal texts, equal functions.
+static void put_text(IrModule *m, Entry *entry) {
+    const IrAttr *name = ir_op_attr(entry->func, "sym_name");
+    ir_op_set_attr(m, entry->func, "sym_name", ir_attr_string(m, "x"));
+    StrBuf text = {0};
+    ir_print_op(m, entry->func, &text);
+    ir_op_set_attr(m, entry->func, "sym_name", name);
+    entry->len = text.len;
+    entry->text = strbuf_take(&text);
+}
+
+static int by_outline(const void *a, const void *b) {
+    const Entry *x = a, *y = b;
+    return (x->outline > y->outline) - (x->outline < y->outline);
+}
+
+static int by_text(const void *a, const void *b) {
     const Entry *x = a, *y = b;
     size_t len = MIN(x->len, y->len);
     int order = memcmp(x->text, y->text, len);
     if (order) return order;
     if (x->len != y->len) return x->len < y->len ? -1 : 1;
     return strcmp(ir_symbol_name(x->func), ir_symbol_name(y->func));
+}
+
+// Functions of one outline: of those that are equal the first by name stays.
+static void merge_alike(Renames *r, Entry *entries, size_t count) {
+    for (size_t i = 0; i < count; i++) put_text(r->m, &entries[i]);
+    array_sort(entries, count, sizeof *entries, by_text);
+    for (size_t i = 1, keep = 0; i < count; i++) {
+        if (entries[i].len != entries[keep].len ||
+            memcmp(entries[i].text, entries[keep].text, entries[i].len) != 0) {
+            keep = i;
+            continue;
+        }
+        ARRAY_RESERVE(r->items, r->count, r->capacity);
+        r->items[r->count++] = (Rename){ir_symbol_name(entries[i].func),
+                                        ir_attr_symbol(r->m, ir_symbol_name(entries[keep].func))};
+        ir_op_erase(r->m, entries[i].func);
+    }
+    for (size_t i = 0; i < count; i++) free(entries[i].text);
 }
 
 static bool merge_once(IrModule *m) {
@@ -90,19 +131,14 @@ static bool merge_once(IrModule *m) {
             !ir_op_attr(func, "sym_visibility"))
             continue;
         ARRAY_RESERVE(entries, count, capacity);
-        entries[count++] = entry_of(m, func);
+        Entry *entry = &entries[count++];
+        *entry = (Entry){.func = func};
+        ir_walk(func, outline_op, &entry->outline);
     }
-    array_sort(entries, count, sizeof *entries, compare);
-    for (size_t i = 1, keep = 0; i < count; i++) {
-        if (entries[i].len != entries[keep].len ||
-            memcmp(entries[i].text, entries[keep].text, entries[i].len) != 0) {
-            keep = i;
-            continue;
-        }
-        ARRAY_RESERVE(r.items, r.count, r.capacity);
-        r.items[r.count++] = (Rename){ir_symbol_name(entries[i].func),
-                                      ir_attr_symbol(m, ir_symbol_name(entries[keep].func))};
-        ir_op_erase(m, entries[i].func);
+    array_sort(entries, count, sizeof *entries, by_outline);
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin + 1; end < count && entries[end].outline == entries[begin].outline;) end++;
+        if (end - begin > 1) merge_alike(&r, &entries[begin], end - begin);
     }
     array_sort(r.items, r.count, sizeof *r.items, by_name);
     if (r.count) {
@@ -110,7 +146,6 @@ static bool merge_once(IrModule *m) {
         ir_walk(m->op, rename_symbols, &r);
         ir_funcs_edit_end(m);
     }
-    for (size_t i = 0; i < count; i++) free(entries[i].text);
     free(entries);
     free(r.items);
     return r.count > 0;

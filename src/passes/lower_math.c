@@ -153,16 +153,22 @@ static IrValue *mpoly(const MathCtx *c, IrValue *x, const Poly *p) {
     return sum;
 }
 
+// 2^k for the k in the low bits of `exponent`.
+static IrValue *mpower(const MathCtx *c, IrValue *exponent) {
+    IrValue *field = mint(c, IR_LLVM_SHL, exponent, c->form->mantissa_bits);
+    return mfloat(c, mint(c, IR_LLVM_ADD, field, c->form->one));
+}
+
 // The sign of `sign` on the magnitude a >= 0.
 static IrValue *mcopysign(const MathCtx *c, IrValue *a, IrValue *sign) {
     IrValue *bit = mint(c, IR_LLVM_AND, mbits(c, sign), c->form->sign);
     return mfloat(c, low_2(c->lo, IR_LLVM_OR, mbits(c, a), bit));
 }
 
-// e^x. x = n ln 2 + r; e^r by a polynomial on [-ln2/2, ln2/2]; the scale 2^n in two steps: 2^(n/2)
-// is added to the exponent, the rest multiplied, so that overflow and subnormal results come out of
-// that multiplication. NaN stays NaN. What rounds to 0 (masked scores are e^-inf) is selected, not
-// computed: a product that underflows costs more than a hundred cycles.
+// e^x. x = n ln 2 + r; e^r by a polynomial on [-ln2/2, ln2/2]; the scale 2^n in two factors, so
+// that overflow and subnormal results come out of the last multiplication. NaN stays NaN, as it
+// would not where n is added to the exponent in its bits. What rounds to 0 (masked scores are
+// e^-inf) is selected, not computed: a product that underflows costs more than a hundred cycles.
 static IrValue *math_exp(const MathCtx *c, IrValue *x) {
     const MathForm *form = c->form;
     IrValue *zero = mc(c, 0.0), *vanishes = mcmp(c, "olt", x, mc(c, form->exp_vanishes));
@@ -176,12 +182,9 @@ static IrValue *math_exp(const MathCtx *c, IrValue *x) {
     // The bits of `shifted` are those of the magic number + n; the former leave at the top when
     // shifted by the mantissa's width (0x4b400000 and 0x4338000000000000: all others are 0).
     IrValue *bits = mbits(c, shifted), *half = mint(c, IR_LLVM_LSHR, bits, 1);
-    IrValue *rest =
-        mint(c, IR_LLVM_SHL, low_2(c->lo, IR_LLVM_SUB, bits, half), form->mantissa_bits);
-    IrValue *scaled =
-        low_2(c->lo, IR_LLVM_ADD, mbits(c, e), mint(c, IR_LLVM_SHL, half, form->mantissa_bits));
-    IrValue *scale = mfloat(c, mint(c, IR_LLVM_ADD, rest, form->one));
-    return mselect(c, vanishes, zero, mmul(c, mfloat(c, scaled), scale));
+    IrValue *rest = low_2(c->lo, IR_LLVM_SUB, bits, half);
+    IrValue *scaled = mmul(c, e, mpower(c, half));
+    return mselect(c, vanishes, zero, mmul(c, scaled, mpower(c, rest)));
 }
 
 // tanh x. Below 0.65: x + x^3 P(x^2); above: 1 - 2 / (e^2x + 1).

@@ -2,6 +2,7 @@
 """What takes IR text apart: reduce, diff-ir, text for comparing."""
 import json
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -77,6 +78,19 @@ def check_reduce_refuses():
         expect(b"P0051" in done.stderr, done.stderr)
         expect_exit(run("reduce", path), 2)
         expect_exit(run("reduce", path, "--pipeline=nosuch"), 2)
+        done = run("reduce", path, "--pipeline=canonicalize", "-o", os.path.join(folder, "small.mlir"))
+        expect_exit(done, 3)
+        expect(b"P0001" in done.stderr and not os.path.exists(os.path.join(folder, "small.mlir")), done.stderr)
+
+
+def check_pipelines_of_the_help_are_in_order():
+    with scratch() as folder:
+        path = write(folder, "m.mlir", MODULE)
+        pipelines = re.findall(r"--pipeline=([a-z,-]+)", run_well("opt", "--help").decode() + run_well("reduce", "--help").decode())
+        expect(len(pipelines) > 2, pipelines)
+        for pipeline in pipelines:
+            done = run("opt", path, "--pipeline=" + pipeline)
+            expect(b"P0001" not in done.stderr, f"{pipeline}: {done.stderr.decode()}")
 
 
 def check_stable_ids_survive_an_insertion():

@@ -255,6 +255,40 @@ static void test_special_values_f64(void **state) {
     }
 }
 
+// Whatever its sign and payload: no function works on the bits of a NaN alone.
+static void check_nans(const char *name, bool is_f64, CpuLevel level) {
+    KernelCase c;
+    init_function(&c, name, is_f64 ? "f64" : "f32");
+    uint64_t num = c.buffers[0].len_bytes / (is_f64 ? 8 : 4);
+    for (uint64_t i = 0; i < num; i++) {
+        uint64_t payload = i ? (i + 1) * UINT64_C(0x9e3779b97f4a7c15) : UINT64_MAX;
+        double wide = f64_from_bits(payload | UINT64_C(0x7ff0000000000001));
+        float narrow = f32_from_bits((uint32_t)(payload >> 32) | 0x7f800001u);
+        memcpy(c.buffers[0].bytes + i * (is_f64 ? 8 : 4),
+               is_f64 ? (const void *)&wide : (const void *)&narrow, is_f64 ? 8 : 4);
+    }
+    kernel_case_run(&c, level);
+    for (uint64_t i = 0; i < num; i++) {
+        const uint8_t *at = c.buffers[1].bytes + i * (is_f64 ? 8 : 4);
+        double wide = 0;
+        float narrow = 0;
+        memcpy(&wide, at, is_f64 ? sizeof wide : 0);
+        memcpy(&narrow, at, is_f64 ? 0 : sizeof narrow);
+        if (!isnan(is_f64 ? wide : (double)narrow))
+            fail_msg("%s of NaN number %u is a number", name, (unsigned)i);
+    }
+    kernel_case_deinit(&c);
+}
+
+static void test_nan_stays_nan(void **state) {
+    (void)state;
+    static const char *const names[] = {"exp", "tanh", "erf", "log", "sin", "cos"};
+    CpuLevel level;
+    assert_true(cpu_host_level(&level));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        for (int is_f64 = 0; is_f64 < 2; is_f64++) check_nans(names[i], is_f64, level);
+}
+
 static const char rounding[] =
     "// tiles: 0 256\n"
     "func.func @k(%x: memref<4096xf64>, %h: memref<4096xf16>, %b: memref<4096xbf16>, "
@@ -355,12 +389,13 @@ int main(void) {
         {"erf", erfl, 1.25, INFINITY, 6},   {"log", logl, 0.9, INFINITY, 3},
         {"sin", sinl, 0.9, 0x1p48, 7},      {"cos", cosl, 0.9, 0x1p48, 7},
     };
-    struct CMUnitTest tests[ARRAY_LEN(functions) + 3] = {{0}};
+    struct CMUnitTest tests[ARRAY_LEN(functions) + 4] = {{0}};
     for (size_t i = 0; i < ARRAY_LEN(functions); i++)
         tests[i] = (struct CMUnitTest){
             .name = functions[i].name, .test_func = test_ulp, .initial_state = &functions[i]};
     tests[ARRAY_LEN(functions)] = (struct CMUnitTest)cmocka_unit_test(test_special_values);
     tests[ARRAY_LEN(functions) + 1] = (struct CMUnitTest)cmocka_unit_test(test_special_values_f64);
     tests[ARRAY_LEN(functions) + 2] = (struct CMUnitTest)cmocka_unit_test(test_rounding_of_f64);
+    tests[ARRAY_LEN(functions) + 3] = (struct CMUnitTest)cmocka_unit_test(test_nan_stays_nan);
     return _cmocka_run_group_tests("math", tests, ARRAY_LEN(tests), NULL, NULL);
 }
