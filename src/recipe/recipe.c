@@ -302,20 +302,6 @@ static void derive_mode(Reader *r, RecipeRule *rule) {
                        rule->flash_version ? "flash_attention_version" : "use_flash_attention"));
 }
 
-// Whole rows of scores are stored in a language model, as its context has no bound that a kernel
-// could keep.
-static void check_attention(Reader *r) {
-    for (uint32_t i = 0; i < r->recipe->num_rules && !recipe_is_subgraph(r->recipe); i++) {
-        const RecipeRule *rule = &r->recipe->rules[i];
-        if (!str_equal(rule->pattern, "attn_softmax") || rule->is_flash || !rule->is_atomic)
-            continue;
-        note_error(diag_error(r->sink, DIAG_R0012, rule->span,
-                              "attention without an online softmax stores its scores: it cannot be "
-                              "atomic"));
-        diag_write(r->sink, "mode: require");
-    }
-}
-
 static void read_rules(Reader *r, const DocNode *list, const char *prefix) {
     FOR_EACH_DOC(item, list) {
         RecipeRule rule = {.span = item->span};
@@ -750,7 +736,7 @@ static Status read_document(Reader *r, const DocNode *root) {
     if (!doc_find(root, "targets")) read_target(r, NULL, "targets[].", whole);
     if (r->sink->num_errors != errors) return STATUS_INVALID;
     check_scope(r);
-    check_attention(r);
+    note_error(recipe_derive_rules(r->recipe, r->sink));
     note_error(recipe_refuse_unmade(r->recipe, r->sink));
     note_error(recipe_derive_sync(r->recipe, r->sink));
     derive_dims(r);

@@ -13,12 +13,6 @@ static Status refuse(const Recipe *recipe, DiagSpan span, const char *what, cons
 }
 
 static Status refuse_of_rule(const Recipe *recipe, const RecipeRule *rule, DiagSink *sink) {
-    if (rule->order)
-        return refuse(recipe, rule->span, "fuse_order",
-                      "every edge between two ops is decided by itself: no rule takes an op from "
-                      "another one, so an order would change nothing",
-                      "the rule without fuse_order; mode: forbid on the rule that should give way",
-                      sink);
     if (rule->flash_version == 1)
         return refuse(recipe, rule->span, "flash_attention_version 1",
                       "it stores the result again for every block of keys; version 2 keeps it in "

@@ -344,6 +344,36 @@ def check_contradiction():
         expect(b"R0011" in done.stderr and b"use_flash_attention" in done.stderr, done.stderr)
 
 
+def check_order():
+    """The rule that comes first has the softmax: by blocks of keys as part of the attention, or in whole rows with the
+    product before it, though blocks would cost less. An order that decides nothing is refused."""
+    text = attention(rows=48, keys=64)
+    def rules(*orders):
+        return "fusion_rules: [" + ", ".join(f"{{pattern: {p}{order}}}" for p, order in orders) + "]\n"
+    def case_of(folder, *orders):
+        case = Case(folder, text, "attn_softmax", "allow")
+        with open(case.recipe, encoding="utf-8") as file:
+            lines = [line for line in file if "fusion_rules" not in line]
+        with open(case.recipe, "w", encoding="utf-8") as file:
+            file.write("".join(lines) + rules(*orders))
+        return case
+    for first, second, is_flash in ((1, 2, True), (2, 1, False)):
+        with scratch() as folder:
+            case = case_of(folder, ("attn_softmax", f", fuse_order: {first}"), ("matmul_softmax", f", fuse_order: {second}"))
+            case.answers(bound(256))
+            places = [p for r in case.record()["rules"] if r["pattern"] == "attn_softmax" for p in r["places"]]
+            expect(any("online softmax" in p.get("detail", "") for p in places) == is_flash, places)
+    for orders, code in (((("attn_softmax", ", fuse_order: 1"),), b"R0011"),
+                         ((("attn_softmax", ", fuse_order: 1"), ("matmul_softmax", ", fuse_order: 1")), b"R0011"),
+                         ((("attn_softmax", ", fuse_order: 2, use_flash_attention: true"), ("matmul_softmax", ", fuse_order: 1")),
+                          b"R0011"),
+                         ((("elementwise", ", fuse_order: 1"), ("matmul_bias", ", fuse_order: 2")), b"R0012")):
+        with scratch() as folder:
+            done = run("compile", case_of(folder, *orders).recipe, "--dry-run")
+            expect_exit(done, 3)
+            expect(code in done.stderr and b"fuse_order" in done.stderr, done.stderr)
+
+
 def check_every_pass():
     """What every pass makes of it is accepted by MLIR's own tool and has the same results."""
     for name in ("a rest", "added and causal", "grouped"):
