@@ -19,6 +19,7 @@ enum {
     ARTIFACT_MAX_SECTIONS = 32,         // slots of the section table, which follows the header
     PLAN_BUFFER_ALIGN_BYTES = 64,
     PLAN_MAX_THREADS = 256,
+    PLAN_MAX_TILES = INT32_MAX, // of a step
     PLAN_MAX_SEQUENCES = 256,   // of a batch
     PLAN_MAX_NAME_BYTES = 4096, // longest string, its NUL not counted
     PLAN_MAX_RANK = 16,         // of a port

@@ -244,6 +244,13 @@ static Status read_call(Reader *r, const IrOp *call) {
     }
     if (!read_tiles(r, ir_op_operand(call, call->num_operands - 1), &step))
         return refuse(r, call, "a tile count of another form");
+    if (step.tiles_of.kind == SCALAR_CONST && step.tiles_of.value > PLAN_MAX_TILES) {
+        Status status = refuse(r, call, "more pieces of work than a step can have,");
+        diag_evidence(r->sink, "%lld pieces; the most is %d", (long long)step.tiles_of.value,
+                      (int)PLAN_MAX_TILES);
+        diag_write(r->sink, "tensors with a smaller first size");
+        return status;
+    }
     PUSH(r->steps, r->num_steps, r->steps_capacity, step);
     return STATUS_OK;
 }

@@ -5,7 +5,8 @@
 //   %b = linalg.generic ins(%x) outs(%e1) { exp }    ->   %a = ...
 //   use(%a, %b)                                           use(%a, %a)
 //
-// An output that is only written to does not count: it says no more than its type.
+// An output that is only written to does not count: it says no more than its type. Two results of a
+// function stay two, as each has a buffer of its own.
 // Needs: canonical.  Keeps: all.  Exact.
 #include <stdlib.h>
 
@@ -84,6 +85,19 @@ static bool is_equal(Pairs *p, IrOp *x, IrOp *y) {
 static bool may_merge(const IrOp *op) {
     return op->num_operands > 0 && op->num_results > 0 && op->kind != IR_TENSOR_EMPTY &&
            op->kind != IR_LINALG_FILL && dce_is_removable(op);
+}
+
+static bool is_returned(const IrValue *value) {
+    FOR_EACH_USE(use, value)
+    if (use->owner->kind == IR_FUNC_RETURN) return true;
+    return false;
+}
+
+// Results have a buffer each: one value cannot be two of them.
+static bool are_both_returned(const IrOp *x, const IrOp *y) {
+    for (uint32_t r = 0; r < x->num_results; r++)
+        if (is_returned(&x->results[r]) && is_returned(&y->results[r])) return true;
+    return false;
 }
 
 // ---- finding equal ops: equal ones have one hash
@@ -168,8 +182,8 @@ static void merge_block(IrModule *m, IrBlock *block) {
         if (!may_merge(op)) continue;
         uint64_t hash = hash_op(op);
         IrOp *first = find_equal(&table, hash, op);
-        if (!first) {
-            add(&table, hash, op);
+        if (!first || are_both_returned(first, op)) {
+            if (!first) add(&table, hash, op);
             continue;
         }
         for (uint32_t r = 0; r < op->num_results; r++)

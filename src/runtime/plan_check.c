@@ -227,7 +227,7 @@ static Status check_steps(const Artifact *artifact, DiagSink *sink) {
             step->tiles_mul > MAX_TILES_FACTOR)
             return diag_error(sink, DIAG_X0006, span, "a step's tile count is malformed");
         int64_t limit = scalar_limit(artifact, &step->tiles_of);
-        if (limit < 0 || limit > INT32_MAX ||
+        if (limit < 0 || limit > PLAN_MAX_TILES ||
             step->tiles_mul * ((limit + step->tiles_div - 1) / step->tiles_div) > MAX_TILES)
             return diag_error(sink, DIAG_X0006, span, "a step has too many tiles");
     }

@@ -161,8 +161,8 @@ def check_arguments_results_and_constants():
 
 
 def check_sizes():
-    large = "tensor<1099511627776xf32>"
-    accepted(main_function(generic("%r", "%x", large), "%r", large))
+    large = "tensor<1099511627776xf32>"  # more than an artifact could hold: refused here, not where it is opened
+    refused(main_function(generic("%r", "%x", large), "%r", large), "P0007", 3, "1099511627776 pieces", "smaller first size")
     splat = "tensor<268435456xf32>"
     accepted(main_function(f"  %c = arith.constant dense<1.5> : {splat}\n" + generic("%r", "%c", splat), "%r", splat))
     refused(main_function(generic("%r", "%x", "tensor<2305843009213693952xf32>"), "%r",

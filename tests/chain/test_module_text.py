@@ -362,6 +362,26 @@ ANY_ARGUMENT = """func.func @main(%a: tensor<?x2xf32>, %m: memref<?xf32>, %v: ve
 """
 
 
+def check_two_results_may_be_equal():
+    """Results that are computed alike, or are copies of one argument, have a buffer each."""
+    op = """  %%%s = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+    ins(%%x : tensor<64xf32>) outs(%%e : tensor<64xf32>) {
+  ^bb0(%%v: f32, %%o: f32):
+    %%r = math.exp %%v : f32
+    linalg.yield %%r : f32
+  } -> tensor<64xf32>
+"""
+    insert = "  %%%s = tensor.insert_slice %%x into %%x[0] [64] [1] : tensor<64xf32> into tensor<64xf32>\n"
+    for text in (op, insert):
+        with scratch() as folder:
+            path = os.path.join(folder, "m.mlir")
+            with open(path, "w", encoding="utf-8") as out:
+                out.write("// bound: 1 terms, magnitude 2.0\nfunc.func @main(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {\n"
+                          "  %e = tensor.empty() : tensor<64xf32>\n" + text % "a" + text % "b" +
+                          "  return %a, %b : tensor<64xf32>, tensor<64xf32>\n}\n")
+            run_module(path)
+
+
 def check_the_interpreter_takes_every_kind_of_argument():
     """Unknown sizes are those of the file, a memref is written where it stands, vectors are their lanes."""
     with scratch() as folder:
