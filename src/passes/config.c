@@ -132,7 +132,7 @@ Status pass_target_read(const IrModule *m, DiagSink *sink, CpuLevel *out_level) 
         return STATUS_OK;
     Status status = diag_error(sink, DIAG_P0003, ir_loc_span(m->op->loc),
                                "the module names no CPU level to compile for");
-    diag_write(sink, "ingot.target = \"x86-64-v4\" on the module, or --cpu=LEVEL");
+    diag_write(sink, "module attributes {ingot.target = \"x86-64-v4\"}; `ingot compile` sets it");
     return status;
 }
 
