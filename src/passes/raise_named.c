@@ -2,13 +2,16 @@
 // knows. Along one direction they are those over maps of height 1; weights in another order are
 // brought into the one that kernels read.
 //
-//   %y = linalg.conv_1d_nwc_wcf ins(%x, %w)                              %x: [n, w, c], %w: [s, c,
-//   f]
-//   -> %a = tensor.expand_shape %x    %b = tensor.expand_shape %w    [n, 1, w, c], [1, s, c, f]
-//      %c = linalg.conv_2d_nhwc_hwcf ins(%a, %b)    %y = tensor.collapse_shape %c
+//   %y = linalg.conv_1d_nwc_wcf ins(%x, %w)             %x: [n, w, c], %w: [s, c, f]
+//   -> %a = tensor.expand_shape %x                      [n, 1, w, c]
+//      %b = tensor.expand_shape %w                      [1, s, c, f]
+//      %c = linalg.conv_2d_nhwc_hwcf ins(%a, %b)
+//      %y = tensor.collapse_shape %c
 #include <string.h>
 
 #include "passes/raise_conv.h"
+
+enum { MAX_WIDENED = 5 }; // dimensions: several results per channel have the most
 
 IrValue *raise_reordered(Builder *b, IrValue *value, const uint32_t *dims) {
     IrModule *m = b->m;
@@ -110,8 +113,8 @@ static bool is_padding(const IrValue *value) {
 
 static IrValue *widened(Builder *b, IrValue *value, uint32_t at) {
     const IrType *from = value->type;
-    int64_t shape[4];
-    uint32_t groups[] = {1, 1, 1};
+    int64_t shape[MAX_WIDENED];
+    uint32_t groups[MAX_WIDENED - 1] = {1, 1, 1, 1};
     for (uint32_t i = 0; i <= from->rank; i++) shape[i] = i == at ? 1 : from->shape[i - (i > at)];
     groups[at] = 2;
     const IrType *type = ir_type_tensor(b->m, from->rank + 1, shape, from->elem);
@@ -149,7 +152,7 @@ static void widen(IrModule *m, IrOp *op, IrOpKind as, const uint32_t *at) {
     IrOp *made = raise_name(&b, op, as, operands);
     ir_op_set_attr(m, made, "strides", pair_attr(m, ir_op_attr(op, "strides")));
     ir_op_set_attr(m, made, "dilations", pair_attr(m, ir_op_attr(op, "dilations")));
-    uint32_t groups[] = {1, 1, 1, 1};
+    uint32_t groups[MAX_WIDENED - 1] = {1, 1, 1, 1};
     groups[at[2]] = 2;
     ir_value_replace_all(old, build_collapse(&b, ir_op_result(made, 0), old->type->rank, groups));
     ir_op_erase(m, op);
