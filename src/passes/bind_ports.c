@@ -41,17 +41,6 @@ static IrValue *insert_scalar(Builder *b, IrValue *scalar) {
     return insert_into(b, scalar, build_empty(b, ir_type_tensor(b->m, 0, NULL, scalar->type)));
 }
 
-static IrValue *copy_tensor(Builder *b, IrValue *tensor) {
-    IrValue *operands[] = {tensor, build_empty(b, tensor->type)};
-    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_COPY,
-                                                     .num_operands = 2,
-                                                     .operands = operands,
-                                                     .num_results = 1,
-                                                     .result_types = &tensor->type,
-                                                     .segments = {1, 1}}),
-                        0);
-}
-
 // A scalar argument becomes a tensor in its place; of its attributes the name stays. The caller
 // updates the function's type.
 static void bind_arguments(IrModule *m, IrOp *func) {
@@ -130,7 +119,7 @@ static void own_carried(IrModule *m, IrBlock *body) {
                 value->def_op && ir_value_has_one_use(value) && fills_own_buffer(value->def_op);
             if (value->type->kind != IR_TYPE_TENSOR || is_own || is_fresh(value)) continue;
             Builder b = build_before(m, op);
-            ir_op_set_operand(op, i, copy_tensor(&b, value));
+            ir_op_set_operand(op, i, build_copy(&b, value));
         }
     }
 }
@@ -160,7 +149,7 @@ static Status bind_results(IrModule *m, IrOp *func, DiagSink *sink) {
         if (ir_type_is_scalar(value->type))
             ir_op_set_operand(ret, i, insert_scalar(&b, value));
         else if (value->type->kind == IR_TYPE_TENSOR && !has_own_buffer(ret, i))
-            ir_op_set_operand(ret, i, copy_tensor(&b, value));
+            ir_op_set_operand(ret, i, build_copy(&b, value));
     }
     return STATUS_OK;
 }

@@ -147,6 +147,17 @@ IrValue *build_filled(Builder *b, const IrType *tensor, double value) {
     return ir_op_result(fill, 0);
 }
 
+IrValue *build_copy(Builder *b, IrValue *tensor) {
+    IrValue *operands[] = {tensor, build_empty(b, tensor->type)};
+    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_COPY,
+                                                     .num_operands = 2,
+                                                     .operands = operands,
+                                                     .num_results = 1,
+                                                     .result_types = &tensor->type,
+                                                     .segments = {1, 1}}),
+                        0);
+}
+
 enum { MAX_LOOPS = 12, MAX_OPERANDS = 24 };
 
 IrOp *build_generic(Builder *b, uint32_t num_ins, IrValue *const *ins, uint32_t num_outs,

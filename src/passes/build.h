@@ -40,6 +40,7 @@ IrValue *build_zero(Builder *b, const IrType *type); // scalar or vector of numb
 // tensor.empty / linalg.fill of a static tensor type.
 IrValue *build_empty(Builder *b, const IrType *tensor);
 IrValue *build_filled(Builder *b, const IrType *tensor, double value);
+IrValue *build_copy(Builder *b, IrValue *tensor); // linalg.copy into an empty one
 
 // linalg.generic on tensors (outs give the result types) or memrefs. maps: one per operand, ins
 // first. iterators: one letter per loop, 'p' or 'r'. *out_body is a builder inside the region,

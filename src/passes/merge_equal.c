@@ -6,10 +6,11 @@
 //   use(%a, %b)                                           use(%a, %a)
 //
 // An output that is only written to does not count: it says no more than its type. Two results of a
-// function stay two, as each has a buffer of its own.
+// function stay two: one is a copy of the other.
 // Needs: canonical.  Keeps: all.  Exact.
 #include <stdlib.h>
 
+#include "passes/build.h"
 #include "passes/dce.h"
 #include "passes/mutate.h"
 #include "passes/pass.h"
@@ -93,11 +94,30 @@ static bool is_returned(const IrValue *value) {
     return false;
 }
 
-// Results have a buffer each: one value cannot be two of them.
-static bool are_both_returned(const IrOp *x, const IrOp *y) {
-    for (uint32_t r = 0; r < x->num_results; r++)
-        if (is_returned(&x->results[r]) && is_returned(&y->results[r])) return true;
-    return false;
+// Results of a function have a buffer each: one value that would be two of them is copied. What has
+// no size yet stays computed twice.
+static bool needs_copy(const IrOp *first, const IrOp *op, uint32_t r) {
+    return is_returned(&first->results[r]) && is_returned(&op->results[r]);
+}
+
+static bool can_replace(const IrOp *first, const IrOp *op) {
+    for (uint32_t r = 0; r < op->num_results; r++)
+        if (needs_copy(first, op, r) && !ir_type_is_static(op->results[r].type)) return false;
+    return true;
+}
+
+static void replace(IrModule *m, IrOp *first, IrOp *op) {
+    for (uint32_t r = 0; r < op->num_results; r++) {
+        IrValue *result = ir_op_result(op, r), *same = ir_op_result(first, r);
+        bool is_copied = needs_copy(first, op, r);
+        Builder b = build_before(m, op);
+        FOR_EACH_USE_SAFE(use, result)
+        if (is_copied && use->owner->kind == IR_FUNC_RETURN)
+            ir_op_set_operand(use->owner, (uint32_t)(use - use->owner->operands),
+                              build_copy(&b, same));
+        ir_value_replace_all(result, same);
+    }
+    ir_op_erase(m, op);
 }
 
 // ---- finding equal ops: equal ones have one hash
@@ -182,13 +202,10 @@ static void merge_block(IrModule *m, IrBlock *block) {
         if (!may_merge(op)) continue;
         uint64_t hash = hash_op(op);
         IrOp *first = find_equal(&table, hash, op);
-        if (!first || are_both_returned(first, op)) {
-            if (!first) add(&table, hash, op);
-            continue;
-        }
-        for (uint32_t r = 0; r < op->num_results; r++)
-            ir_value_replace_all(ir_op_result(op, r), ir_op_result(first, r));
-        ir_op_erase(m, op);
+        if (!first)
+            add(&table, hash, op);
+        else if (can_replace(first, op))
+            replace(m, first, op);
     }
     free(table.slots);
 }

@@ -421,6 +421,7 @@ static void choose_tokens(Validator *v, const IrModule *m) {
         v->num_batches = config.num_batches;
         v->activations = arena_strdup(&v->arena, config.activations);
         v->op_rounding = coarsest_rounding(&config);
+        v->has_narrow_types = v->op_rounding > 0 || str_equal(config.kv, "f16");
     } else {
         v->buckets[0] = 1;
         v->buckets[1] = 8;

@@ -125,6 +125,7 @@ struct Validator {
     uint32_t num_batches;
     const char *activations; // of the recipe
     double op_rounding;      // the coarsest an op class is computed with; 0: none is but in f32
+    bool has_narrow_types;   // of those or of caches: a number may leave their range
     SizeCase sizes;          // of the run at hand
     char *row_names[256];    // functions with sizes that count tokens, and which of each result
     uint32_t row_dims[256][8];

@@ -74,7 +74,7 @@ static bool call_range(Run *run, int64_t begin, int64_t end, const Noise *noise)
         options.operand_noise = noise->operands;
         options.rounds_operands = noise->rounds_operands;
         options.noise_seed = noise->seed;
-    } else if (run->v->op_rounding > 0) {
+    } else if (run->v->has_narrow_types) {
         options.events = &events;
     }
     DiagSink sink;
