@@ -296,8 +296,8 @@ static Status run_pair(Pair *p, DiagSink *sink, PairOutcome *out_outcome, Valida
     RunStatus worse = p->base.status != RUN_OK ? p->base.status : p->got.status;
     switch (worse) {
     case RUN_OK:
-        // What the recipe made too narrow for these inputs is not wrong, nor that of two numbers near
-        // the end of a type one leaves it.
+        // What the recipe made too narrow for these inputs is not wrong, nor that of two numbers
+        // near the end of a type one leaves it.
         if (p->compare == COMPARE_PRECISION && p->got.has_overflow) {
             *out_skip = VALIDATE_SKIP_RANGE;
             break;
