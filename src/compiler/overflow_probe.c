@@ -12,8 +12,6 @@
 #include "recipe/import.h"
 #include "recipe/recipe.h"
 
-enum { MAX_CACHES = 2048 };
-
 // An op of the module as it is imported.
 typedef struct Origin {
     uint32_t line, col;
@@ -34,7 +32,7 @@ typedef struct Trial {
     size_t num_origins, capacity;
     WeightsImage image;
     uint8_t *weights;
-    uint8_t *caches[MAX_CACHES]; // in the order of the entry's results
+    uint8_t **caches; // in the order of the entry's results
     uint32_t num_caches;
     const char *bad_param;
     int guess; // what the op found belongs to: an OpClass, or NUM_OP_CLASSES: a cache
@@ -127,11 +125,13 @@ static Status trial_open(Trial *t, const Recipe *recipe) {
     TRY(pass_pipeline_run(t->m, &(PassPipeline){.ids = ids, .num_ids = num}, t->sink));
     t->entry = find_entry(t->m);
     BUG_IF(!t->entry, "a language model without an entry of one token");
+    t->caches = base_alloc(ir_func_type(t->entry)->num_inputs, sizeof *t->caches);
     return load_weights(t);
 }
 
 static void trial_close(Trial *t) {
     for (uint32_t i = 0; i < t->num_caches; i++) free(t->caches[i]);
+    free(t->caches);
     free(t->weights);
     free(t->origins);
     weights_image_deinit(&t->image);
@@ -261,7 +261,6 @@ static void bind(Trial *t, Feed *feed, uint32_t position) {
         if (item) {
             arg->data = t->weights + item->offset;
         } else if (ir_func_arg_attr(t->entry, i, "ingot.kv")) {
-            BUG_IF(num_caches == MAX_CACHES, "more caches than layers can be");
             if (num_caches == t->num_caches)
                 t->caches[t->num_caches++] = base_alloc(arg->len_bytes + 1, 1);
             arg->data = t->caches[num_caches++];
