@@ -133,18 +133,22 @@ IrValue *build_empty(Builder *b, const IrType *tensor) {
     return build_op(b, IR_TENSOR_EMPTY, 0, NULL, tensor);
 }
 
+IrValue *build_fill(Builder *b, IrValue *scalar, IrValue *out) {
+    IrValue *operands[] = {scalar, out};
+    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_FILL,
+                                                     .num_operands = 2,
+                                                     .operands = operands,
+                                                     .num_results = 1,
+                                                     .result_types = &out->type,
+                                                     .segments = {1, 1}}),
+                        0);
+}
+
 IrValue *build_filled(Builder *b, const IrType *tensor, double value) {
     const IrType *elem = tensor->elem;
     IrValue *scalar =
         ir_type_is_float(elem) ? build_float(b, value, elem) : build_int(b, (int64_t)value, elem);
-    IrValue *operands[] = {scalar, build_empty(b, tensor)};
-    IrOp *fill = build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_FILL,
-                                              .num_operands = 2,
-                                              .operands = operands,
-                                              .num_results = 1,
-                                              .result_types = &tensor,
-                                              .segments = {1, 1}});
-    return ir_op_result(fill, 0);
+    return build_fill(b, scalar, build_empty(b, tensor));
 }
 
 IrValue *build_copy(Builder *b, IrValue *tensor) {

@@ -39,6 +39,7 @@ IrValue *build_zero(Builder *b, const IrType *type); // scalar or vector of numb
 
 // tensor.empty / linalg.fill of a static tensor type.
 IrValue *build_empty(Builder *b, const IrType *tensor);
+IrValue *build_fill(Builder *b, IrValue *scalar, IrValue *out); // out: a tensor
 IrValue *build_filled(Builder *b, const IrType *tensor, double value);
 IrValue *build_copy(Builder *b, IrValue *tensor); // linalg.copy into an empty one
 

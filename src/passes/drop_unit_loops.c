@@ -63,16 +63,8 @@ static IrValue *shrink(Builder *b, IrValue *value, const bool *kept, uint32_t nu
     if (def && def->kind == IR_TENSOR_EXPAND_SHAPE && ir_op_operand(def, 0)->type == type)
         return ir_op_operand(def, 0);
     if (def && def->kind == IR_TENSOR_EMPTY) return build_empty(b, type);
-    if (def && def->kind == IR_LINALG_FILL) {
-        IrValue *operands[] = {ir_op_operand(def, 0), build_empty(b, type)};
-        return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_FILL,
-                                                         .num_operands = 2,
-                                                         .operands = operands,
-                                                         .num_results = 1,
-                                                         .result_types = &type,
-                                                         .segments = {1, 1}}),
-                            0);
-    }
+    if (def && def->kind == IR_LINALG_FILL)
+        return build_fill(b, ir_op_operand(def, 0), build_empty(b, type));
     uint32_t groups[MAX_RANK];
     make_groups(kept, value->type->rank, groups);
     return build_collapse(b, value, num_kept, groups);

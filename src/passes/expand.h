@@ -10,7 +10,4 @@ void expand_forall(IrModule *m, IrOp *op);
 // linalg.pack or linalg.unpack as reshape, transposition and slice; the op is erased.
 Status expand_pack(IrModule *m, IrOp *op, DiagSink *sink) MUST_USE;
 
-// linalg.fill of a tensor.
-IrValue *expand_fill(Builder *b, IrValue *scalar, IrValue *out);
-
 #endif

@@ -102,8 +102,8 @@ static IrValue *pack(Builder *b, const IrOp *op, const Tiling *t) {
     IrValue *plain = ir_op_operand(op, 0), *into = ir_op_operand(op, 1);
     const IrType *elem = plain->type->elem;
     if (!same_shape(plain->type, t->padded)) {
-        IrValue *fill = expand_fill(b, ir_op_operand(op, 2),
-                                    build_empty(b, ir_type_tensor(b->m, t->rank, t->padded, elem)));
+        IrValue *fill = build_fill(b, ir_op_operand(op, 2),
+                                   build_empty(b, ir_type_tensor(b->m, t->rank, t->padded, elem)));
         plain = build_corner(b, fill, plain, plain->type);
     }
     const IrType *expanded = ir_type_tensor(b->m, t->rank + t->num_tiles, t->expanded, elem);

@@ -33,17 +33,6 @@ static IrValue *inside_constant(Builder *b, const IrOp *pad) {
     return ir_op_result(copy, 0);
 }
 
-IrValue *expand_fill(Builder *b, IrValue *scalar, IrValue *out) {
-    IrValue *operands[] = {scalar, out};
-    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_FILL,
-                                                     .num_operands = 2,
-                                                     .operands = operands,
-                                                     .num_results = 1,
-                                                     .result_types = &out->type,
-                                                     .segments = {1, 1}}),
-                        0);
-}
-
 // The padding at every place, by the region's own ops.
 static IrValue *build_by_place(Builder *b, const IrOp *pad, const IrType *type) {
     IrModule *m = b->m;
@@ -134,7 +123,7 @@ static Status expand_pad(IrModule *m, IrOp *pad, DiagSink *sink) {
     IrValue *scalar = outside_padding(pad);
     if (!scalar) scalar = inside_constant(&b, pad);
     IrValue *padding =
-        scalar ? expand_fill(&b, scalar, build_empty(&b, type)) : build_by_place(&b, pad, type);
+        scalar ? build_fill(&b, scalar, build_empty(&b, type)) : build_by_place(&b, pad, type);
     ir_value_replace_all(ir_op_result(pad, 0), insert_at(&b, pad, padding));
     ir_op_erase(m, pad);
     return STATUS_OK;

@@ -35,14 +35,7 @@ static IrValue *known(Blocks *p, IrValue *map) {
 static IrValue *filled_like(Builder *b, const IrOp *free, const IrType *type) {
     IrValue *empty = build_empty(b, type);
     if (free->kind == IR_TENSOR_EMPTY) return empty;
-    IrValue *operands[] = {ir_op_operand(free, 0), empty};
-    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_FILL,
-                                                     .num_operands = 2,
-                                                     .operands = operands,
-                                                     .num_results = 1,
-                                                     .result_types = &type,
-                                                     .segments = {1, 1}}),
-                        0);
+    return build_fill(b, ir_op_operand(free, 0), empty);
 }
 
 // The map in blocks; b: before what reads it.

@@ -121,14 +121,7 @@ static IrValue *widened(Builder *b, IrValue *value, uint32_t at) {
     if (is_padding(value)) return widened_padding(b, value->def_op, type, at);
     if (!value->def_op || value->def_op->kind != IR_LINALG_FILL)
         return build_expand(b, value, type, from->rank, groups);
-    IrValue *operands[] = {ir_op_operand(value->def_op, 0), build_empty(b, type)};
-    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_FILL,
-                                                     .num_operands = 2,
-                                                     .operands = operands,
-                                                     .num_results = 1,
-                                                     .result_types = &type,
-                                                     .segments = {1, 1}}),
-                        0);
+    return build_fill(b, ir_op_operand(value->def_op, 0), build_empty(b, type));
 }
 
 static const IrAttr *pair_attr(IrModule *m, const IrAttr *one) {

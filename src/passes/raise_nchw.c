@@ -175,15 +175,7 @@ static IrValue *last_start(ChannelsLast *cl, Builder *b, IrValue *dest) {
     if (is_known(cl, dest) || !def) return last_of(cl, b, dest);
     if (def->kind == IR_TENSOR_EMPTY) return build_empty(b, last_type(cl, dest->type));
     if (def->kind != IR_LINALG_FILL) return last_of(cl, b, dest);
-    IrValue *empty = build_empty(b, last_type(cl, dest->type));
-    IrValue *operands[] = {ir_op_operand(def, 0), empty};
-    return ir_op_result(build_op_full(b, &(IrOpSpec){.kind = IR_LINALG_FILL,
-                                                     .num_operands = 2,
-                                                     .operands = operands,
-                                                     .num_results = 1,
-                                                     .result_types = &empty->type,
-                                                     .segments = {1, 1}}),
-                        0);
+    return build_fill(b, ir_op_operand(def, 0), build_empty(b, last_type(cl, dest->type)));
 }
 
 // dest: of an insertion, channels-last.
