@@ -6,13 +6,121 @@
 //   -> %a = collapse_shape %x;  %b = generic [32, 64] ins(%a : tensor<32x64xf32>);  %y =
 //   expand_shape %b
 //
+// Around sums that leave no rows to cut, and around matrix products, a vector stays a matrix of one
+// row: ops on it then join as they do for many rows. Where the recipe has rules, a sum of one term
+// stays a sum: a rule finds the maximum and the product that it speaks of.
+//
+//   %m = reduce(max) [1, 1, 70]  ->  %a = collapse_shape %x;  %m = reduce(max) [1, 70] %a
+//
 // Needs: canonical.  Keeps: all.  Exact.
+#include <stdlib.h>
+
 #include "passes/build.h"
 #include "passes/dce.h"
 #include "passes/entry.h"
+#include "passes/fusion.h"
+#include "passes/order.h"
 #include "passes/pass.h"
 
 enum { MAX_LOOPS = 12, MAX_RANK = 16, MAX_OPERANDS = 24 };
+
+// Ops that keep a row of one.
+typedef struct Rows {
+    IrModule *m;
+    uint32_t num_slots;
+    bool *has_row; // by op index
+    bool has_rules;
+    const IrOp **todo;
+    size_t num_todo, capacity;
+} Rows;
+
+static bool is_loop_nest(const IrOp *op) {
+    return (ir_op_info(op->kind)->traits & IR_LINALG) && op->num_results > 0 &&
+           op->kind != IR_LINALG_FILL && !ir_op_attr(op, "ingot.epilogue");
+}
+
+// The last of the loops of one iteration in front, all parallel; -1: none.
+static int32_t row_loop(IrModule *m, const IrOp *op) {
+    int64_t ranges[MAX_LOOPS];
+    uint32_t num = ir_linalg_num_loops(op), i = 0;
+    if (num > MAX_LOOPS) return -1;
+    ir_linalg_loop_ranges(m, op, ranges);
+    while (i < num && ranges[i] == 1 && ir_linalg_iterator(op, i) == IR_PARALLEL) i++;
+    return (int32_t)i - 1;
+}
+
+// One row of numbers, few enough for a worker to keep.
+static bool is_vector(const IrType *type) {
+    uint32_t num_long = 0;
+    if (!ir_type_is_static(type)) return false;
+    for (uint32_t r = 0; r < type->rank; r++) num_long += type->shape[r] != 1;
+    return num_long < 2 &&
+           ir_type_num_elems(type) * ir_type_bytes(type->elem) <= FUSION_MAX_ROW_BYTES;
+}
+
+static bool has_sum(const IrOp *op) {
+    for (uint32_t i = 0; i < ir_linalg_num_loops(op); i++)
+        if (ir_linalg_iterator(op, i) != IR_PARALLEL) return true;
+    return false;
+}
+
+static void keep_row(Rows *rows, const IrOp *op) {
+    if (op->index >= rows->num_slots || rows->has_row[op->index]) return;
+    rows->has_row[op->index] = true;
+    ARRAY_RESERVE(rows->todo, rows->num_todo, rows->capacity);
+    rows->todo[rows->num_todo++] = op;
+}
+
+// Of ops beside one that keeps its row: those on a vector keep theirs.
+static bool may_keep_row(const Rows *rows, const IrOp *op) {
+    return is_loop_nest(op) && !ir_op_attr(op, "ingot.contract") &&
+           is_vector(op->results[0].type) && row_loop(rows->m, op) >= 0;
+}
+
+static void keep_readers(Rows *rows, const IrValue *value) {
+    FOR_EACH_USE(use, value) {
+        const IrOp *op = use->owner;
+        if (fusion_is_view(op))
+            keep_readers(rows, &op->results[0]);
+        else if (may_keep_row(rows, op) && !has_sum(op))
+            keep_row(rows, op);
+    }
+}
+
+// A sum whose reader takes one number for each column: without the row it would be any other
+// vector.
+static bool is_biased(const Rows *rows, const IrOp *op) {
+    if (!rows->has_rules || !has_sum(op) || !is_vector(op->results[0].type)) return false;
+    FOR_EACH_USE(use, &op->results[0]) {
+        const IrOp *reader = use->owner;
+        if (!is_loop_nest(reader) || has_sum(reader)) continue;
+        for (uint32_t i = 0; i < reader->segments[0]; i++) {
+            const IrType *type = ir_op_operand(reader, i)->type;
+            if (ir_type_is_shaped(type) && type->rank < reader->results[0].type->rank) return true;
+        }
+    }
+    return false;
+}
+
+static void find_rows(Rows *rows, const IrBlock *block) {
+    FOR_EACH_OP(op, block) {
+        if (!is_loop_nest(op)) continue;
+        if (ir_op_attr(op, "ingot.contract"))
+            keep_readers(rows, &op->results[0]);
+        else if (row_loop(rows->m, op) >= 0 &&
+                 (order_begins_with_sum(rows->m, op) || is_biased(rows, op)))
+            keep_row(rows, op);
+    }
+    while (rows->num_todo > 0) {
+        const IrOp *op = rows->todo[--rows->num_todo];
+        for (uint32_t i = 0; i < op->num_operands; i++) {
+            const IrOp *maker = fusion_maker(ir_op_operand(op, i));
+            if (maker && maker->block == op->block && may_keep_row(rows, maker))
+                keep_row(rows, maker);
+        }
+        keep_readers(rows, &op->results[0]);
+    }
+}
 
 typedef struct Drop {
     IrModule *m;
@@ -97,7 +205,19 @@ static void renumber_indices(const Drop *d, IrBlock *block) {
     }
 }
 
-static bool read_drop(IrModule *m, const IrOp *op, Drop *d) {
+// A loop that stays although it has one iteration: the row, and of sums that are all short the
+// last.
+static bool stays(const Rows *rows, const IrOp *op, int32_t row, const int64_t *ranges,
+                  uint32_t loop) {
+    if ((int32_t)loop == row) return true;
+    if (ir_linalg_iterator(op, loop) == IR_PARALLEL || !rows->has_rules) return false;
+    for (uint32_t i = 0; i < ir_linalg_num_loops(op); i++)
+        if (ir_linalg_iterator(op, i) != IR_PARALLEL && (ranges[i] != 1 || i > loop)) return false;
+    return true;
+}
+
+static bool read_drop(const Rows *rows, const IrOp *op, Drop *d) {
+    IrModule *m = rows->m;
     int64_t ranges[MAX_LOOPS];
     *d = (Drop){.m = m, .num_loops = ir_linalg_num_loops(op)};
     if (d->num_loops > MAX_LOOPS || op->num_operands > MAX_OPERANDS) return false;
@@ -107,8 +227,11 @@ static bool read_drop(IrModule *m, const IrOp *op, Drop *d) {
             return false;
     }
     ir_linalg_loop_ranges(m, op, ranges);
+    bool has_row = op->index < rows->num_slots && rows->has_row[op->index];
+    int32_t row = has_row ? row_loop(m, op) : -1;
     for (uint32_t i = 0; i < d->num_loops; i++)
-        d->place[i] = ranges[i] == 1 ? -1 : (int64_t)d->num_kept++;
+        d->place[i] =
+            ranges[i] == 1 && !stays(rows, op, row, ranges, i) ? -1 : (int64_t)d->num_kept++;
     return d->num_kept > 0 && d->num_kept < d->num_loops;
 }
 
@@ -163,23 +286,29 @@ static void drop_loops(IrModule *m, IrOp *op, const Drop *d) {
     ir_op_erase(m, op);
 }
 
-static void drop_in_block(IrModule *m, IrBlock *block) {
+static void drop_in_block(const Rows *rows, IrBlock *block) {
     FOR_EACH_OP_SAFE(op, block) {
         for (uint32_t r = 0; r < op->num_regions; r++)
-            FOR_EACH_BLOCK(inner, &op->regions[r]) drop_in_block(m, inner);
-        bool is_linalg = (ir_op_info(op->kind)->traits & IR_LINALG) && op->num_results > 0;
+            FOR_EACH_BLOCK(inner, &op->regions[r]) drop_in_block(rows, inner);
         Drop d;
-        if (!is_linalg || op->kind == IR_LINALG_FILL || ir_op_attr(op, "ingot.contract") ||
-            ir_op_attr(op, "ingot.epilogue") || !read_drop(m, op, &d))
+        if (!is_loop_nest(op) || ir_op_attr(op, "ingot.contract") || !read_drop(rows, op, &d))
             continue;
-        drop_loops(m, ir_linalg_generalize(m, op), &d);
+        drop_loops(rows->m, ir_linalg_generalize(rows->m, op), &d);
     }
 }
 
 Status pass_drop_unit_loops(IrModule *m, DiagSink *sink) {
     (void)sink; // cannot fail
-    FOR_EACH_OP(func, ir_module_body(m))
-    if (entry_takes_tensors(m, func)) drop_in_block(m, ir_func_body(func));
+    Rows rows = {
+        .m = m, .num_slots = m->num_ops, .has_rules = ir_op_attr(m->op, "ingot.rules") != NULL};
+    rows.has_row = base_alloc(MAX(rows.num_slots, 1), sizeof *rows.has_row);
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        if (!entry_takes_tensors(m, func)) continue;
+        find_rows(&rows, ir_func_body(func));
+        drop_in_block(&rows, ir_func_body(func));
+    }
+    free(rows.has_row);
+    free(rows.todo);
     dce_module(m);
     return STATUS_OK;
 }

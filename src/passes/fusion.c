@@ -180,7 +180,9 @@ static const IrValue *exponent_of(IrModule *m, const IrOp *op) {
         const IrValue *x = ir_op_operand(sub, 0), *most = ir_op_operand(sub, 1);
         if (most->def_block != body || x->def_block != body) continue;
         const IrAffineMap *map = ir_linalg_map(m, op, most->number);
-        if (map->num_results < map->num_dims) return ir_op_operand(op, x->number);
+        const IrOp *maker = fusion_maker(ir_op_operand(op, most->number));
+        bool is_of_row = map->num_results < map->num_dims || (maker && has_reduction(maker));
+        if (is_of_row) return ir_op_operand(op, x->number);
     }
     return NULL;
 }

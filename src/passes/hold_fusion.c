@@ -212,7 +212,9 @@ static Status hold_rule(IrModule *m, const FusionEdges *edges, FusionPattern pat
     for (size_t i = 0; i < fusion_num_notes(m); i++) {
         FusionNote note = fusion_note_get(m, i);
         if (note.pattern != pattern) continue;
-        num_applied += note.is_applied;
+        // Of an attention of text a note tells the form; that it is one kernel its edges show.
+        bool is_form = pattern == FUSION_ATTN_SOFTMAX && module_is_text(m);
+        num_applied += note.is_applied && !is_form;
         if (note.is_applied) continue;
         Status status = refuse(m, &rule, pattern,
                                arena_printf(&m->arena, "@%s: %s stay apart", note.where, note.what),

@@ -1,7 +1,7 @@
 // order-loops: the loops of every structured op in the order in which they run best. The innermost
 // is one along which every operand lies element by element or stands still; parallel loops come
-// before the sums, the first of more than one iteration in front, for it is cut into tiles. Loops
-// of a sum keep their order, so that every element is summed as before.
+// before the sums, the first of more than one iteration in front, for it is cut into tiles (of a
+// vector its row). Loops of a sum keep their order, so that every element is summed as before.
 //
 //   linalg.matmul [m, n, k]  with B [k, n]   ->   generic [m, k, n]: n innermost, k around it
 //
@@ -10,6 +10,7 @@
 
 #include "passes/entry.h"
 #include "passes/fusion.h"
+#include "passes/order.h"
 #include "passes/pass.h"
 
 enum { MAX_LOOPS = 12, MAX_RANK = 16, LONG_SUM = 16 };
@@ -65,6 +66,16 @@ static bool is_even(IrModule *m, const IrOp *op, uint32_t loop) {
     return any;
 }
 
+// Has every sum one iteration, and one parallel loop more? That loop is then the rows.
+static bool is_of_numbers(const Loops *l) {
+    uint32_t num_long = 0;
+    for (uint32_t i = 0; i < l->num; i++) {
+        if (!l->is_parallel[i] && l->ranges[i] != 1) return false;
+        num_long += l->ranges[i] != 1;
+    }
+    return num_long == 1;
+}
+
 // The innermost loop: the longest even one; the last loop where none is. Of the sums only the last
 // may be innermost.
 static uint32_t choose_inner(IrModule *m, const IrOp *op, const Loops *l) {
@@ -78,15 +89,24 @@ static uint32_t choose_inner(IrModule *m, const IrOp *op, const Loops *l) {
         best = i;
         length = l->ranges[i];
     }
-    if (length == 1 && !l->is_parallel[best] && best != last_sum) best = last_sum;
-    return best;
+    bool is_sum = last_sum < l->num && is_of_numbers(l);
+    if (length == 1 && !l->is_parallel[best]) is_sum = true;
+    return is_sum ? last_sum : best;
+}
+
+// A loop of one iteration that drop-unit-loops left in front of a vector: its row, which every op
+// on it has.
+static bool has_row(const Loops *l) {
+    uint32_t num_long = 0;
+    for (uint32_t i = 0; i < l->num; i++) num_long += l->is_parallel[i] && l->ranges[i] != 1;
+    return l->is_parallel[0] && l->ranges[0] == 1 && num_long < 2;
 }
 
 // order[new] = old.
 static void choose_order(IrModule *m, const IrOp *op, const Loops *l, uint32_t *order) {
     uint32_t inner = choose_inner(m, op, l), n = 0, first = l->num;
     for (uint32_t i = 0; i < l->num && first == l->num; i++)
-        if (l->is_parallel[i] && i != inner && l->ranges[i] > 1) first = i;
+        if (l->is_parallel[i] && i != inner && (l->ranges[i] > 1 || has_row(l))) first = i;
     if (first < l->num) order[n++] = first;
     for (uint32_t i = 0; i < l->num; i++)
         if (l->is_parallel[i] && i != inner && i != first) order[n++] = i;
@@ -127,6 +147,15 @@ static void reorder(IrModule *m, IrOp *op, const Loops *l, const uint32_t *order
     ir_op_set_attr(m, op, "iterator_types", ir_attr_array(m, l->num, iterators));
     Renumber renumber = {m, place};
     FOR_EACH_OP(inner, ir_op_block(op, 0)) ir_walk(inner, renumber_index, &renumber);
+}
+
+bool order_begins_with_sum(IrModule *m, const IrOp *op) {
+    Loops loops;
+    uint32_t order[MAX_LOOPS], i = 0;
+    if (!read_loops(m, op, &loops)) return false;
+    choose_order(m, op, &loops, order);
+    while (i < loops.num && loops.ranges[order[i]] == 1) i++;
+    return i < loops.num && !loops.is_parallel[order[i]];
 }
 
 static void order_op(IrModule *m, IrOp *op) {

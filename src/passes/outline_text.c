@@ -88,15 +88,15 @@ static int64_t rows_of(IrModule *m, const IrOp *op) {
     return ranges[0] == IR_DYNAMIC ? -1 : ranges[0];
 }
 
-// Does the view leave the rows of its source alone?
+// Does the view leave the rows of its source alone? A reshape does that leaves their number: what
+// is joined to them has one element.
 static bool keeps_rows(const IrOp *view) {
     const IrType *from = ir_op_operand(view, 0)->type, *to = view->results[0].type;
     if (from->rank == 0 || to->rank == 0 || from->shape[0] != to->shape[0]) return false;
-    if (view->kind == IR_TENSOR_EXTRACT_SLICE)
-        return ir_op_attr(view, "static_offsets")->values[0] == 0 &&
-               ir_op_attr(view, "static_sizes")->values[0] == from->shape[0] &&
-               ir_op_attr(view, "static_strides")->values[0] == 1;
-    return ir_op_attr(view, "reassociation")->elems[0]->num_elems == 1;
+    return view->kind != IR_TENSOR_EXTRACT_SLICE ||
+           (ir_op_attr(view, "static_offsets")->values[0] == 0 &&
+            ir_op_attr(view, "static_sizes")->values[0] == from->shape[0] &&
+            ir_op_attr(view, "static_strides")->values[0] == 1);
 }
 
 // Was the value made by the group? *out_keeps: through views that keep its rows.
@@ -145,7 +145,7 @@ static bool writes_rows(const Outline *o, const IrOp *op) {
 // May op join the group? It has as many rows, and reads of a row of the group only the row at hand.
 static bool joins(const Outline *o, const IrOp *op, const Group *g, int64_t rows) {
     int32_t group = (int32_t)(g - o->groups);
-    if (rows < 2 || rows != g->rows || g->num_ops == OUTLINE_MAX_GROUP_OPS || !writes_rows(o, op) ||
+    if (rows < 1 || rows != g->rows || g->num_ops == OUTLINE_MAX_GROUP_OPS || !writes_rows(o, op) ||
         !writes_rows(o, g->ops[g->num_ops - 1]))
         return false;
     for (uint32_t i = 0; i < op->num_operands; i++) {

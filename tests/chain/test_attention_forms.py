@@ -63,6 +63,7 @@ def narrow():
 MODULES = {
     "one block": attention(), "blocks": attention(rows=32, keys=128), "a rest": attention(rows=37, keys=129),
     "one row": attention(rows=1, keys=70), "one head": attention(heads=1, rows=12, keys=65),
+    "one row of one head": attention(heads=1, rows=1, keys=70), "one key": attention(rows=5, keys=1),
     "causal": attention(rows=80, keys=80, masks=[causal]),
     "added": attention(rows=24, keys=100, masks=[masked("j, k", (24, 100))]),
     "added per head": attention(rows=24, keys=100, masks=[masked("i, j, k", (3, 24, 100))]),
@@ -135,6 +136,18 @@ def chosen(text, mode, extra="", given=True):
         record = case.record()
         places = [p for r in record["rules"] if r["pattern"] == "attn_softmax" for p in r["places"]]
         return len(record["kernels"]), [k["scratch_bytes"] for k in record["kernels"]], places, case.shape()[1]
+
+
+def check_short_attentions():
+    """One query of one head, one key: in plain form too one kernel that keeps the scores, and forbidden, two."""
+    for heads, rows, keys in ((1, 1, 70), (1, 1, 8), (3, 1, 70), (3, 5, 1), (3, 1, 1)):
+        text, what = attention(heads=heads, rows=rows, keys=keys), (heads, rows, keys)
+        for mode in ("plain", "allow", "require"):
+            expect(chosen(text, mode)[0] == 1, f"{what}, {mode}")
+        expect(chosen(text, "forbid")[0] > 1, what)
+    # With all three of them one no pair of ops is left that says it: refused rather than called one kernel.
+    with scratch() as folder:
+        Case(folder, attention(heads=1, rows=1, keys=1), "attn_softmax", "require").refused("no candidate")
 
 
 def check_choice():
