@@ -216,8 +216,13 @@ def buckets_are_accounted(planned):
         expect(abs(total["utilisation_of_largest_alone"] - sum(lengths) / len(lengths) / sizes[-1]) < 1e-9, total)
 
 
-def runs_as_planned(case, planned):
-    """Up to the last token of the context, in chunks of every size, and not beyond."""
+def runs_as_planned(case, planned, seen):
+    """Up to the last token of the context, in chunks of every size, and not beyond; code for better machines only is
+    refused."""
+    if not any(level["runs_here"] for level in seen["cpu_levels"]):
+        done = run("run", case.artifact, "-p", "!", "-n", "1", "--json")
+        expect(done.returncode == 5 and b"X0007" in done.stderr + done.stdout, f"code for a better machine: {done}")
+        return
     context = case.recipe["input_constraints"]["kv_cache_seq_len"]["max"]
     expect(planned["context_len_tokens"] >= context, planned["context_len_tokens"])
     prompt = max(1, min(context - 1, max(e["bucket_tokens"] for e in planned["entries"]) + 1))
@@ -253,7 +258,7 @@ def agree(recipe, family, name, seen_codes):
         agree_on_bytes(case, *documents)
         agree_on_buckets(case, *documents)
         buckets_are_accounted(documents[1])
-        runs_as_planned(case, documents[1])
+        runs_as_planned(case, documents[1], seen)
         os.remove(case.artifact)
         seen_codes["accepted"] = seen_codes.get("accepted", 0) + 1
 
