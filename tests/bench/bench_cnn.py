@@ -211,7 +211,7 @@ def measure(path, threads, args):
 def compare_engines(folder, args, record):
     print("| network | batch | threads | ingot ms | onnxruntime ms | openvino ms | better peer / ingot | of peak |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    for cell in args.cells.split(","):
+    for cell in args.cells:
         for batch in CELLS[cell][2]:
             path, macs = prepare(folder, args.build, cell, batch)
             for threads in map(int, args.threads.split(",")):
@@ -271,7 +271,7 @@ def measure_ways(made, threads, args):
 def compare_ways(folder, args, record):
     print("\n| network | threads | fused ms | unfused ms | unfused / fused | buffers | MB between kernels |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    for cell in args.cells.split(","):
+    for cell in args.cells:
         if CELLS[cell][0] != "single":
             continue
         made = prepare_ways(folder, args.build, cell)
@@ -287,13 +287,21 @@ def compare_ways(folder, args, record):
             record.append({"cell": cell, "threads": threads, "ways": turns, "ratio": ratio})
 
 
+def cell_list(text):
+    names = text.split(",")
+    for name in names:
+        if name not in CELLS:
+            raise argparse.ArgumentTypeError(f"there is no cell '{name}', the cells are: {','.join(CELLS)}")
+    return names
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", default="build", help="the build folder")
     parser.add_argument("--turns", type=int, default=9)
     parser.add_argument("--seconds", type=float, default=0.3, help="of every engine in a turn")
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--cells", default=",".join(CELLS))
+    parser.add_argument("--cells", type=cell_list, default=list(CELLS), help=f"of {','.join(CELLS)}")
     parser.add_argument("--ways-only", action="store_true", help="the second table alone, which needs no peers")
     parser.add_argument("--json")
     args = parser.parse_args()
