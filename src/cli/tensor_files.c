@@ -99,6 +99,18 @@ static Status write_one(Cli *cli, const char *path, const IngotTensor *tensor) {
     return status;
 }
 
+static Status no_such_result(Cli *cli, const char *option, const char *name, const char *path,
+                             const char *const *names, size_t num) {
+    Status status = usage_error(&cli->sink, DIAG_U0004, "there is no result %s", name);
+    StrBuf all = {0};
+    for (size_t i = 0; i < num; i++) strbuf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+    if (num) diag_evidence(&cli->sink, "the results are %s", all.data);
+    strbuf_deinit(&all);
+    const char *nearest = str_nearest(name, names, num);
+    if (nearest) diag_write(&cli->sink, "%s %s=%s", option, nearest, path);
+    return status;
+}
+
 static Status find_result(Cli *cli, const char *option, const char *name, const char *path,
                           const IngotTensor *results, size_t num_results, const IngotTensor **out) {
     if (!name && num_results == 1) {
@@ -121,10 +133,7 @@ static Status find_result(Cli *cli, const char *option, const char *name, const 
         if (num_results) diag_write(&cli->sink, "%s %s=%s", option, results[0].name, path);
         return status;
     }
-    Status status = usage_error(&cli->sink, DIAG_U0004, "there is no result %s", name);
-    const char *nearest = str_nearest(name, names, num);
-    if (nearest) diag_write(&cli->sink, "%s %s=%s", option, nearest, path);
-    return status;
+    return no_such_result(cli, option, name, path, names, num);
 }
 
 // Each result goes to one file, and each file gets one result.

@@ -269,8 +269,10 @@ def check_calls_that_do_not_fit():
                  (["--input", f"x={good}", "--input", f"y={other}"], 3, "3x2xf32"),
                  (["--input", f"x={good}", "--input", f"y={ints}"], 3, "i32"),
                  (["--input", f"x={good}", "--input", f"yy={good}"], 3, "no argument yy"),
+                 (["--input", f"x={good}", "--input", f"yy={good}"], 3, "its arguments are x, y\n"),
                  (["--input", good], 2, "names none"),
-                 (["--input", f"x={good}", "--input", f"y={good}", "--output", "z=z.npy"], 2, "no result z"),
+                 (["--input", f"x={good}", "--input", f"y={good}", "--output", "z=z.npy"], 2, "no result z\n"),
+                 (["--input", f"x={good}", "--input", f"y={good}", "--output", "z=z.npy"], 2, "the results are result0\n"),
                  (["--input", f"x={good}", "--input", f"y={good}", "--output", "result=z.npy"], 2, "write:    --output result0=z.npy"),
                  (["--input", f"x={good}", "-n", "3"], 2, "exclude each other"),
                  (["--entry", "mian"], 3, "no entry mian"),
@@ -287,6 +289,14 @@ def check_calls_that_do_not_fit():
             expect_exit(done, code)
             expect(what in done.stderr.decode(), f"'{what}' is not in: {done.stderr.decode()}")
             expect(not os.path.exists(os.path.join(folder, "a.npy")), "something was written")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(IDENTITY.replace("-> tensor<2x3xf32>", "-> (tensor<2x3xf32>, tensor<2x3xf32>)")
+                       .replace("return %x : tensor<2x3xf32>", "return %x, %y : tensor<2x3xf32>, tensor<2x3xf32>"))
+        run_well("compile", path, "-o", artifact)
+        done = run("run", artifact, "--input", f"x={good}", "--input", f"y={good}", "--output", "result_1=a.npy", cwd=folder)
+        expect_exit(done, 2)
+        for what in ("the results are result0, result1\n", "write:    --output result1=a.npy"):
+            expect(what in done.stderr.decode(), f"'{what}' is not in: {done.stderr.decode()}")
 
 
 PRODUCT = """// bound: %(k)d terms, magnitude 1.0
