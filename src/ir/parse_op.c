@@ -1,4 +1,5 @@
 // One op of the text: its names, its attributes, resolving operands and inferring types.
+#include <limits.h>
 #include <string.h>
 
 #include "ir/parser.h"
@@ -376,6 +377,21 @@ static const struct {
     {"linalg.matvec", "linalg.contract"},
     {"linalg.vecmat", "linalg.contract"},
     {"linalg.dot", "linalg.contract"},
+    {"linalg.batch_matvec", "linalg.contract"},
+    {"linalg.batch_vecmat", "linalg.contract"},
+    {"linalg.batch_reduce_matmul", "linalg.contract"},
+    {"linalg.batch_mmt4d", "linalg.contract"},
+    {"linalg.quantized_batch_matmul", "linalg.batch_matmul on i8 with i32 outs"},
+    {"linalg.pooling_nwc_max_unsigned", "linalg.generic with arith.maxui"},
+    {"linalg.pooling_nwc_min_unsigned", "linalg.generic with arith.minui"},
+    {"linalg.pooling_nhwc_max_unsigned", "linalg.generic with arith.maxui"},
+    {"linalg.pooling_nhwc_min_unsigned", "linalg.generic with arith.minui"},
+    {"linalg.winograd_filter_transform", "the convolution itself"},
+    {"linalg.winograd_input_transform", "the convolution itself"},
+    {"linalg.winograd_output_transform", "the convolution itself"},
+    {"tensor.from_elements", "tensor.insert for each element"},
+    {"tensor.generate", "linalg.generic"},
+    {"tensor.splat", "linalg.fill"},
     {"tensor.gather", "linalg.generic with tensor.extract"},
     {"tensor.concat", "tensor.insert_slice for each part"},
     {"tensor.bitcast", "linalg.generic with arith.bitcast"},
@@ -390,9 +406,38 @@ static const struct {
     {"cf.cond_br", "scf.for and scf.if"},
 };
 static const char *const foreign_linalg[] = {
-    "add",   "sub",    "mul",  "div",   "div_unsigned", "max",        "min",   "exp",
-    "log",   "abs",    "ceil", "floor", "negf",         "reciprocal", "round", "sqrt",
-    "rsqrt", "square", "tanh", "erf",   "powf",         "select"};
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "div_unsigned",
+    "max",
+    "min",
+    "exp",
+    "log",
+    "abs",
+    "ceil",
+    "floor",
+    "negf",
+    "reciprocal",
+    "round",
+    "sqrt",
+    "rsqrt",
+    "square",
+    "tanh",
+    "erf",
+    "powf",
+    "select",
+    "fill_rng_2d",
+    "conv_2d_nhwc_hwcf_q",
+    "conv_2d_nhwc_fhwc_q",
+    "conv_2d_nchw_fchw_q",
+    "conv_2d_ngchw_gfchw_q",
+    "conv_2d_nhwgc_gfhwc_q",
+    "conv_3d_ndhwc_dhwcf_q",
+    "depthwise_conv_2d_nhwc_hwc_q",
+    "depthwise_conv_2d_nhwc_hwcm_q",
+};
 static const char *const foreign_dialects[] = {
     "ml_program", "quant", "gpu",           "nvgpu",    "nvvm",  "rocdl",  "spirv",
     "transform",  "irdl",  "sparse_tensor", "tosa",     "shape", "index",  "async",
@@ -433,6 +478,62 @@ static Status unknown_dialect(Parser *p, const Token *at, const char *name, size
     return status;
 }
 
+// How many words of `all` are left when those of `words` are struck out in this order; UINT_MAX if
+// one of them is not there. Words end at an underscore or a point.
+static unsigned num_words_beyond(const char *all, const char *words) {
+    unsigned num = 0;
+    while (*all) {
+        size_t len = strcspn(all, "_."), wanted = strcspn(words, "_.");
+        bool is_struck = *words && len == wanted && memcmp(all, words, len) == 0;
+        if (is_struck) words += wanted + (words[wanted] != 0);
+        num += !is_struck;
+        all += len + (all[len] != 0);
+    }
+    return *words ? UINT_MAX : num;
+}
+
+// How unlike an op the name is: by letters if it is near enough to be a misspelling, or by whole
+// words. A word too many counts more than a missing one: conv_2d_nhwc is an unfinished
+// conv_2d_nhwc_hwcf, and no conv_2d with something added.
+static unsigned unlikeness(const char *name, const char *op) {
+    unsigned letters = str_distance(name, op);
+    unsigned lacking = num_words_beyond(op, name), further = num_words_beyond(name, op);
+    unsigned words = MIN(lacking, further < UINT_MAX ? 2 * further : UINT_MAX);
+    return letters <= MAX(strlen(name) / 3, (size_t)1) ? MIN(letters, words) : words;
+}
+
+static unsigned dialect_levels(const char *name, size_t dialect_len) {
+    unsigned levels = 0;
+    for (int k = 0; k < NUM_IR_OP_KINDS; k++) {
+        const IrOpInfo *info = ir_op_info((IrOpKind)k);
+        if (strncmp(info->name, name, dialect_len + 1) == 0) levels |= info->levels;
+    }
+    return levels;
+}
+
+// The op of the same dialect that is most like the name, else one that another dialect of the same
+// levels calls so.
+static const char *nearest_op(const char *name) {
+    size_t dialect_len = strcspn(name, ".");
+    const char *rest = name[dialect_len] ? name + dialect_len + 1 : name, *nearest = NULL;
+    unsigned best = UINT_MAX;
+    unsigned levels = rest > name ? dialect_levels(name, dialect_len) : UINT_MAX;
+    for (int k = 0; k < NUM_IR_OP_KINDS && *rest; k++) {
+        const IrOpInfo *info = ir_op_info((IrOpKind)k);
+        const char *op = info->name, *op_rest = strchr(op, '.') + 1;
+        bool is_same_dialect = rest > name && strncmp(op, name, dialect_len + 1) == 0;
+        unsigned differs = UINT_MAX;
+        if (is_same_dialect)
+            differs = unlikeness(rest, op_rest);
+        else if ((info->levels & levels) && str_equal(rest, op_rest))
+            differs = UINT_MAX - 1;
+        if (differs >= best) continue;
+        best = differs;
+        nearest = op;
+    }
+    return nearest;
+}
+
 static Status unknown_op(Parser *p, const Token *at, const char *name) {
     for (size_t i = 0; i < ARRAY_LEN(foreign_ops); i++) {
         if (!str_equal(foreign_ops[i].name, name)) continue;
@@ -449,10 +550,8 @@ static Status unknown_op(Parser *p, const Token *at, const char *name) {
     size_t dialect_len = strcspn(name, ".");
     if (name[dialect_len] && !ir_dialect_known(name, dialect_len))
         return unknown_dialect(p, at, name, dialect_len);
-    const char *names[NUM_IR_OP_KINDS];
-    for (int k = 0; k < NUM_IR_OP_KINDS; k++) names[k] = ir_op_info((IrOpKind)k)->name;
     Status status = parse_error(p, DIAG_I0002, at, "unknown operation %.60s", name);
-    const char *nearest = str_nearest(name, names, NUM_IR_OP_KINDS);
+    const char *nearest = nearest_op(name);
     diag_write(p->sink, "%s",
                nearest ? nearest : "an operation that `ingot compile --list-dialects` lists");
     return status;

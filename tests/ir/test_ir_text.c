@@ -68,6 +68,53 @@ static void test_read_and_print(void **state) {
     assert_int_equal(num_bad, 0);
 }
 
+// What is proposed for a name that no op has: the op it extends, cuts short, misspells or looks for
+// in the wrong dialect; never another op because few letters differ.
+static void test_unknown_names(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *proposed;
+    } cases[] = {
+        {"arith.adf", "arith.addf"},
+        {"linalg.conv_1d_nwc_wfc", "linalg.conv_1d_nwc_wcf"},
+        {"linalg.pooling_nchw_max_unsigned", "linalg.pooling_nchw_max"},
+        {"linalg.pooling_ndhwc_min_unsigned", "linalg.pooling_ndhwc_min"},
+        {"linalg.matmul_unsigned", "linalg.matmul"},
+        {"linalg.grouped_batch_matmul", "linalg.batch_matmul"},
+        {"linalg.batch_blocked_matmul", "linalg.batch_matmul"},
+        {"linalg.conv_2d_nhwc", "linalg.conv_2d_nhwc_hwcf"},
+        {"linalg.conv_nchw_fchw", "linalg.conv_2d_nchw_fchw"},
+        {"memref.reinterpret", "memref.reinterpret_cast"},
+        {"arith.exp", "math.exp"},
+        {"math.maximumf", "arith.maximumf"},
+        {"addf", "arith.addf"},
+        {"arith.maxf", NULL},
+        {"tensor.rank", NULL},
+        {"tensor.maskedload", NULL}, // vectors are of another level
+        {"linalg.", NULL},
+        // Ops of MLIR that mean something else than the op they extend.
+        {"linalg.pooling_nhwc_max_unsigned", "linalg.generic with arith.maxui"},
+        {"linalg.conv_2d_nhwc_hwcf_q", "linalg.generic"},
+        {"linalg.batch_matvec", "linalg.contract"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char text[200];
+        int len = snprintf(text, sizeof text, "func.func @f() {\n  \"%s\"() : () -> ()\n}\n",
+                           cases[i].name);
+        DiagSink sink;
+        IrModule *m = NULL;
+        diag_sink_init(&sink);
+        assert_int_equal(ir_parse(text, (size_t)len, "text", &sink, &m), STATUS_INVALID);
+        const char *proposed = sink.diags[0].write;
+        if (cases[i].proposed)
+            assert_string_equal(proposed, cases[i].proposed);
+        else
+            assert_true(str_has_prefix(proposed, "an operation that "));
+        ir_module_destroy(m);
+        diag_sink_deinit(&sink);
+    }
+}
+
 // Locations survive, and what is printed with them reads back.
 static void test_locations(void **state) {
     (void)state;
@@ -288,9 +335,10 @@ static void test_float_oracle(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read_and_print), cmocka_unit_test(test_locations),
-        cmocka_unit_test(test_bounds),         cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_oracle),         cmocka_unit_test(test_float_oracle),
+        cmocka_unit_test(test_read_and_print), cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_locations),      cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_floats),         cmocka_unit_test(test_oracle),
+        cmocka_unit_test(test_float_oracle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
