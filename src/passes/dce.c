@@ -1,5 +1,5 @@
 // Dead code elimination: an op without effect whose results have no user is erased, last first, so
-// that one sweep suffices.
+// that one sweep suffices. A cf.assert is an effect, also of the op it stands in.
 //
 //   %0 = tensor.empty() : tensor<4xf32>      // unused
 //   %1 = arith.addi %a, %b : index           // unused
@@ -24,7 +24,7 @@ bool dce_is_removable(const IrOp *op) {
         return !has_effects_inside(op);
     if (info->traits & IR_PURE) return true;
     bool is_linalg = (info->traits & IR_LINALG) || op->kind == IR_LINALG_SOFTMAX;
-    return is_linalg && op->num_results > 0;
+    return is_linalg && op->num_results > 0 && !has_effects_inside(op);
 }
 
 static bool is_unused(const IrOp *op) {

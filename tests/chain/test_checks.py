@@ -333,6 +333,44 @@ COUNTED = """func.func @main(%x: tensor<4xi32>) -> tensor<4xi32> {
 """
 
 
+UNREAD = """func.func @main(%x: tensor<4xf32>, %i: tensor<1xi64>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %n = tensor.extract %i[%c0] : tensor<1xi64>
+  %k = arith.index_cast %n : i64 to index
+  %unread = tensor.extract %x[%k] : tensor<4xf32>
+  return %x : tensor<4xf32>
+}
+"""
+
+
+def check_dead_code():
+    """A fault goes with the operation that nobody reads, in the interpreter not before the passes; an assertion stays."""
+    with scratch() as folder:
+        path, out, y = (os.path.join(folder, n) for n in ("unread.mlir", "unread.ingot", "y.npy"))
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(UNREAD)
+        write_npy(os.path.join(folder, "x.npy"), "f32", (4,), [1, 2, 3, 4])
+        write_npy(os.path.join(folder, "i.npy"), "i64", (1,), [9])
+        inputs = [f"--input=x={folder}/x.npy", f"--input=i={folder}/i.npy"]
+        run_well("compile", path, "--target=host", "-o", out)
+        run_well("run", out, *inputs, f"--output={y}")
+        expect(list(read_npy(y)[2]) == [1, 2, 3, 4], "a dead operation changed the result")
+        done = run("opt", path, "--run", *inputs)
+        expect_exit(done, 3)
+        expect(b"index 9 is out of range for dimension 0 of size 4" in done.stderr, done.stderr)
+        run_well("opt", path, "--pipeline=inline-functions,canonicalize", "--run", *inputs)
+        assertion = '%ok = arith.cmpi ult, %k, %c4 : index\n  cf.assert %ok, "in range"\n'
+        generic = ("%unread = linalg.generic {indexing_maps = "
+                   "[affine_map<(i) -> (i)>], iterator_types = [\"parallel\"]} outs(%x : tensor<4xf32>) {\n"
+                   "  ^bb0(%o: f32):\n  " + assertion + "  linalg.yield %o : f32\n  } -> tensor<4xf32>")
+        for name, instead in (("asserted", assertion), ("inside", generic)):
+            text = UNREAD.replace("%unread = tensor.extract %x[%k] : tensor<4xf32>", instead)
+            m = Module(folder, name, text, [("x", "f32", (4,)), ("i", "i64", (1,))])
+            expect_fault(m.call([1, 2, 3, 4], [9]), "in range")
+            expect(m.call([1, 2, 3, 4], [3]) is None, f"{name}: refused without a fault")
+
+
 def check_loops_to_the_last_index():
     """Rounds of step 1 never count beyond their end, whatever it is; one of step 2 may."""
     with scratch() as folder:
