@@ -195,7 +195,7 @@ static IrValue *entry_arg(Hoist *h, IrOp *entry, const IrOp *init, const IrAttr 
     return arg;
 }
 
-static Status hoist_root(Hoist *h, IrOp *func, IrValue *root) {
+static Status hoist_root(Hoist *h, IrOp *func, const Calls *calls, IrValue *root) {
     IrModule *m = h->m;
     Slice *s = arena_alloc(&m->arena, 1, sizeof *s);
     if (!collect(s, root))
@@ -210,21 +210,20 @@ static Status hoist_root(Hoist *h, IrOp *func, IrValue *root) {
                        ir_func_body(func)->num_args);
     } else {
         by = ir_func_insert_arg(m, func, ir_func_body(func)->num_args, root->type);
-        FOR_EACH_OP(caller, ir_module_body(m)) {
-            if (!is_func(caller)) continue;
-            uint32_t first = ir_func_body(caller)->num_args;
-            FOR_EACH_OP(call, ir_func_body(caller)) {
-                if (!ir_is_call_of(call, func)) continue;
-                if (!is_public(caller))
-                    return diag_error(h->sink, DIAG_P0005, ir_loc_span(call->loc),
-                                      "@%s is called by a function that is not an entry",
-                                      ir_symbol_name(func));
-                for (uint32_t i = 0; i < s->num_args; i++)
-                    sources[i] = source_of(m, caller, ir_op_operand(call, s->args[i]->number));
-                IrValue *arg = entry_arg(h, caller, init, ir_attr_array(m, s->num_args, sources),
-                                         root->type, first);
-                ir_op_add_operand(m, call, 0, arg);
-            }
+        uint32_t first = 0;
+        for (size_t k = 0; k < calls->num; k++) {
+            IrOp *call = calls->items[k], *caller = ir_op_parent(call);
+            if (!is_public(caller))
+                return diag_error(h->sink, DIAG_P0005, ir_loc_span(call->loc),
+                                  "@%s is called by a function that is not an entry",
+                                  ir_symbol_name(func));
+            if (k == 0 || caller != ir_op_parent(calls->items[k - 1]))
+                first = ir_func_body(caller)->num_args;
+            for (uint32_t i = 0; i < s->num_args; i++)
+                sources[i] = source_of(m, caller, ir_op_operand(call, s->args[i]->number));
+            IrValue *arg = entry_arg(h, caller, init, ir_attr_array(m, s->num_args, sources),
+                                     root->type, first);
+            ir_op_add_operand(m, call, 0, arg);
         }
     }
     ir_value_replace_all(root, by);
@@ -253,8 +252,13 @@ static Status hoist_function(Hoist *h, IrOp *func) {
                               "too many weights in @%s", ir_symbol_name(func));
         roots[num_roots++] = &op->results[0];
     }
-    for (uint32_t i = 0; i < num_roots; i++) TRY(hoist_root(h, func, roots[i]));
-    return STATUS_OK;
+    Calls calls = {0};
+    if (num_roots > 0 && !is_public(func)) calls = find_calls(h->m, func);
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; i < num_roots && status == STATUS_OK; i++)
+        status = hoist_root(h, func, &calls, roots[i]);
+    free(calls.items);
+    return status;
 }
 
 // Arguments nobody reads go, with the operands of the calls that fill them. Token ids, positions,
