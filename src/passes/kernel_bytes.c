@@ -89,12 +89,14 @@ static void find_touched(const KernelCount *c, Access *a) {
     }
 }
 
-static double touched_in(const Accesses *all, const IrOp *loop) {
-    double bytes = 0;
+// What one run of each loop touches, by its region.
+static double *add_volumes(const KernelCount *c) {
+    const Accesses *all = &c->accesses;
+    double *volumes = base_alloc(c->num_regions, sizeof *volumes);
     for (size_t k = 0; k < all->num; k++)
         for (uint32_t i = 0; i < all->list[k].num_loops; i++)
-            if (all->list[k].loops[i] == loop) bytes += all->list[k].touched[i];
-    return bytes;
+            volumes[kernel_region_place(c, all->list[k].loops[i], 0)] += all->list[k].touched[i];
+    return volumes;
 }
 
 static CostLevel home_of(const KernelCount *c, const KernelUse *use, const KernelUses *uses,
@@ -147,22 +149,19 @@ void kernel_count_bytes(KernelCount *c, const KernelUse *use, const KernelUses *
     c->streamed = use->streamed;
     c->work->streams = c->streams;
     for (size_t k = 0; k < all.num; k++) find_touched(c, &all.list[k]);
-    double *volumes = base_alloc(c->num_regions, sizeof *volumes);
+    double *volumes = add_volumes(c);
     for (size_t k = 0; k < all.num; k++) {
         const Access *a = &all.list[k];
         double runs = kernel_block_times(c, a->op->block);
         if (runs <= 0) continue;
         c->work->bytes[COST_L1] += runs * a->bytes;
         for (uint32_t i = 0; i < a->num_loops; i++) {
-            const IrOp *loop = a->loops[i];
-            uint32_t place = kernel_region_place(c, loop, 0);
+            uint32_t place = kernel_region_place(c, a->loops[i], 0);
             double again = c->times[place] - c->entries[place];
             if (a->moves[i] || again <= 0) continue;
-            double *volume = &volumes[place];
-            if (*volume == 0) *volume = touched_in(&all, loop);
-            CostLevel from = cost_fit(c->target, *volume, 1);
+            CostLevel from = cost_fit(c->target, volumes[place], 1);
             if (from != COST_L1) c->work->bytes[from] += again * a->touched[i];
-            if (c->work->working_bytes == 0) c->work->working_bytes = *volume;
+            if (c->work->working_bytes == 0) c->work->working_bytes = volumes[place];
         }
         double bytes = a->touched[a->num_loops];
         CostLevel home = home_of(c, use, uses, a->root, bytes);
