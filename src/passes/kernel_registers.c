@@ -40,15 +40,16 @@ static const IrOp *constant_of(const IrValue *v) {
     return v->def_op && v->def_op->kind == IR_ARITH_CONSTANT ? v->def_op : NULL;
 }
 
-// Values that no register holds: scalars; zeros, which cost nothing; broadcasts, loads and views of
-// them with one user, which takes them from memory itself.
-static bool is_held(const IrValue *v) {
+// Values that no register holds: scalars; zeros, which cost nothing; loads and views of them with
+// one user, which takes them from memory itself, and broadcasts where it can take those.
+static bool is_held(const Registers *r, const IrValue *v) {
     if (v->type->kind != IR_TYPE_VECTOR) return false;
     const IrOp *op = v->def_op;
     if (!op) return true;
     if (op->kind == IR_ARITH_CONSTANT) return !is_zero(ir_op_attr(op, "value"));
+    bool takes_one = r->c->target->numbers[TARGET_ISSUE_BROADCAST] <= 0;
     return !(ir_value_has_one_use(v) &&
-             (op->kind == IR_VECTOR_BROADCAST || op->kind == IR_VECTOR_LOAD ||
+             ((op->kind == IR_VECTOR_BROADCAST && takes_one) || op->kind == IR_VECTOR_LOAD ||
               op->kind == IR_VECTOR_BITCAST));
 }
 
@@ -78,7 +79,7 @@ static void list_uses(Registers *r) {
     uint32_t position = num_ops;
     for (const IrOp *op = r->block->last; op; op = op->prev, position--)
         for (uint32_t i = op->num_operands; i-- > 0;) {
-            if (!is_held(ir_op_operand(op, i))) continue;
+            if (!is_held(r, ir_op_operand(op, i))) continue;
             const IrValue *v = identity(r, ir_op_operand(op, i));
             r->uses[r->num_uses] = (Use){position, r->first[kernel_value_place(r->c, v)] - 1};
             r->first[kernel_value_place(r->c, v)] = ++r->num_uses;
@@ -132,7 +133,7 @@ static Held *find(Registers *r, const IrValue *v) {
 // All values of the op are in registers; then those used for the last time are free.
 static void take_operands(Registers *r, const IrOp *op, uint32_t position) {
     for (uint32_t i = 0; i < op->num_operands; i++) {
-        if (!is_held(ir_op_operand(op, i))) continue;
+        if (!is_held(r, ir_op_operand(op, i))) continue;
         const IrValue *v = identity(r, ir_op_operand(op, i));
         Held *held = find(r, v);
         if (!held) {
@@ -156,7 +157,7 @@ static void run(Registers *r) {
     double live = 0;          // without a limit
     FOR_EACH_OP(op, r->block) // at the start: what comes from outside, soonest used first
     for (uint32_t i = 0; i < op->num_operands; i++) {
-        if (!is_held(ir_op_operand(op, i))) continue;
+        if (!is_held(r, ir_op_operand(op, i))) continue;
         const IrValue *v = identity(r, ir_op_operand(op, i));
         if (!comes_from_outside(r, v) || find(r, v)) continue;
         live += size_of(r, v);
@@ -176,7 +177,7 @@ static void run(Registers *r) {
         }
         for (uint32_t i = 0; i < op->num_results; i++) {
             const IrValue *v = &op->results[i];
-            if (op->kind == IR_ARITH_CONSTANT || !is_held(v) ||
+            if (op->kind == IR_ARITH_CONSTANT || !is_held(r, v) ||
                 r->first[kernel_value_place(r->c, v)] == 0)
                 continue;
             make_room(r, size_of(r, v), position);

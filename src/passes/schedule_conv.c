@@ -10,7 +10,7 @@
 #include "passes/conv.h"
 #include "passes/vectorize.h"
 
-enum { MAX_COLUMNS = 16 };
+enum { MAX_COLUMNS = 16, MANY_SUMS = 8 };
 
 // Rounds of about 28 multiply-adds: enough to hide the loop, little code.
 static int64_t choose_unroll(int64_t block, int64_t per_channel) {
@@ -51,6 +51,7 @@ size_t schedule_list_conv(IrModule *m, const IrOp *kernel, const Target *target,
     bool is_wide = target->numbers[TARGET_VECTOR_BYTES] >= 64;
     int64_t lanes = is_wide && c.tile % 16 == 0 ? 16 : 8, rows = conv_tile_rows(&c);
     int64_t by_image = is_better_by_image(&c, target);
+    bool keeps_ones = target->numbers[TARGET_ISSUE_BROADCAST] > 0; // in registers
     size_t num = 0;
     for (int64_t vectors = c.tile / lanes; vectors >= 1; vectors--) {
         if (c.tile / lanes % vectors) continue;
@@ -62,10 +63,14 @@ size_t schedule_list_conv(IrModule *m, const IrOp *kernel, const Target *target,
                         even * rows * vectors <= SCHEDULE_MAX_SUMS;
             if (even == last || !fits || num == max) continue;
             last = even;
+            // An input that one sum takes gives it its register, but in the last step of a turn: many
+            // sums would wander through all registers, so they take one step a turn.
+            int64_t sums = rows * even * vectors;
+            bool once = keeps_ones && vectors == 1 && sums >= MANY_SUMS;
             out[num++] = (Schedule){.lanes = lanes,
                                     .row_tile = even,
                                     .col_tile = vectors,
-                                    .unroll = choose_unroll(c.block, rows * even * vectors),
+                                    .unroll = once ? 1 : choose_unroll(c.block, sums),
                                     .by_image = by_image};
         }
     }

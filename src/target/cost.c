@@ -39,8 +39,9 @@ double cost_block_clocks(const Target *t, const CostBlock *b) {
     double load_rate = target_number_or(t, TARGET_ISSUE_LOAD, 1);
     double store_rate = target_number_or(t, TARGET_ISSUE_STORE, 1);
     double loads = b->ops[COST_LOAD] / load_rate, stores = b->ops[COST_STORE] / store_rate;
+    double broadcasts = b->ops[COST_BROADCAST] / target_number_or(t, TARGET_ISSUE_BROADCAST, 1);
     double scalars = b->ops[COST_SCALAR] / target_number_or(t, TARGET_ISSUE_SCALAR, 1);
-    double clocks = MAX(MAX(arithmetic, loads), MAX(stores, scalars));
+    double clocks = MAX(MAX(arithmetic, MAX(loads, broadcasts)), MAX(stores, scalars));
     return b->times * (MAX(clocks, b->chain_clocks) + b->spill_loads / load_rate +
                        b->spill_stores / store_rate);
 }

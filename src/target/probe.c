@@ -44,6 +44,7 @@ static double seconds(void) {
 #define ADD_256(i)  "vpaddd %%ymm14, %%ymm15, %%ymm" #i "\n\t"
 #define LOAD_512(i) "vmovups 64*" #i "(%0), %%zmm" #i "\n\t"
 #define LOAD_256(i) "vmovups 32*" #i "(%0), %%ymm" #i "\n\t"
+#define ONE_256(i)  "vbroadcastss 256*" #i "(%0), %%ymm" #i "\n\t"
 #define STEP(i)     "imul %%rax, %%rax\n\t"
 LOOP(dot_512, "avx512f,avx512vnni", DOT_512)
 LOOP(dot_256, "avx2", DOT_256)
@@ -54,6 +55,7 @@ LOOP(add_512, "avx512f", ADD_512)
 LOOP(add_256, "avx2", ADD_256)
 LOOP(load_512, "avx512f", LOAD_512)
 LOOP(load_256, "avx2", LOAD_256)
+LOOP(one_256, "avx2", ONE_256)
 
 // A chain of multiplications, three clocks each on every processor with AVX2 (a chain of additions
 // may be shortened before it is executed).
@@ -187,7 +189,7 @@ static void set(Target *t, TargetNumber number, double value) {
 }
 
 static void probe_instructions(Target *t, uint32_t features) {
-    static _Alignas(64) char line[12 * 64];
+    static _Alignas(64) char line[12 * 256];
     bool is_wide = features & CPU_HAS_AVX512;
     double clock = rate_of(step_clock, line) * (double)CHAIN_CLOCKS, lanes = is_wide ? 16 : 8;
     set(t, TARGET_CLOCK_MHZ, clock * 1e-6);
@@ -202,6 +204,7 @@ static void probe_instructions(Target *t, uint32_t features) {
     double loads = rate_of(is_wide ? load_512 : load_256, line) / clock;
     set(t, TARGET_ISSUE_LOAD, loads);
     set(t, TARGET_L1_RATE, loads * lanes * 4);
+    if (!is_wide) set(t, TARGET_ISSUE_BROADCAST, rate_of(one_256, line) / clock);
 }
 
 static double best_rate(const char *bytes, size_t len, uint32_t threads) {
