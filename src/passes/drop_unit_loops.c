@@ -93,7 +93,9 @@ static bool is_biased(const Rows *rows, const IrOp *op) {
     if (!rows->has_rules || !has_sum(op) || !is_vector(op->results[0].type)) return false;
     FOR_EACH_USE(use, &op->results[0]) {
         const IrOp *reader = use->owner;
-        if (!is_loop_nest(reader) || has_sum(reader)) continue;
+        if (!is_loop_nest(reader) || has_sum(reader) ||
+            reader->results[0].type != op->results[0].type)
+            continue;
         for (uint32_t i = 0; i < reader->segments[0]; i++) {
             const IrType *type = ir_op_operand(reader, i)->type;
             if (ir_type_is_shaped(type) && type->rank < reader->results[0].type->rank) return true;
