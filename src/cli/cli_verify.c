@@ -98,11 +98,13 @@ static void drop_repeated(DiagSink *sink) {
 
 // ---------------------------------------------------------------- what is printed
 
-// A path as a relative or absolute reference: what no URI may hold is written as %XX.
+// A path as a relative or absolute reference: what no URI may hold is written as %XX. Behind two
+// slashes a reader would look for the name of a host.
 static void put_uri(JsonWriter *json, const char *path) {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                 "0123456789-._~/";
     StrBuf uri = {0};
+    while (path[0] == '/' && path[1] == '/') path++;
     for (const char *c = path; *c; c++) {
         if (strchr(plain, *c))
             strbuf_putc(&uri, *c);
@@ -119,6 +121,17 @@ static void put_sarif_text(JsonWriter *json, const char *key, const char *text) 
     json_end_object(json);
 }
 
+// In a message a brace that is written twice stands for itself, one for an argument (3.11.5).
+static void put_sarif_message(JsonWriter *json, const char *key, const char *text) {
+    StrBuf doubled = {0};
+    for (const char *c = text; *c; c++) {
+        if (*c == '{' || *c == '}') strbuf_putc(&doubled, *c);
+        strbuf_putc(&doubled, *c);
+    }
+    put_sarif_text(json, key, doubled.len ? doubled.data : "");
+    strbuf_deinit(&doubled);
+}
+
 static void put_sarif_rules(JsonWriter *json, const DiagSink *sink) {
     json_begin_array(json, "rules");
     for (size_t i = 0; i < sink->num_diags; i++) {
@@ -129,8 +142,8 @@ static void put_sarif_rules(JsonWriter *json, const DiagSink *sink) {
         const DiagInfo *info = diag_info(sink->diags[i].code);
         json_begin_object(json, NULL);
         json_put_string(json, "id", info->code);
-        put_sarif_text(json, "shortDescription", info->title);
-        put_sarif_text(json, "fullDescription", info->cause);
+        put_sarif_message(json, "shortDescription", info->title);
+        put_sarif_message(json, "fullDescription", info->cause);
         json_end_object(json);
     }
     json_end_array(json);
@@ -156,7 +169,7 @@ static void put_sarif_region(JsonWriter *json, const char *key, const DiagSpan *
 
 static void put_sarif_place(JsonWriter *json, const DiagSpan *span) {
     json_begin_array(json, "locations");
-    if (span->file) {
+    if (span->file && span->file[0]) {
         json_begin_object(json, NULL);
         json_begin_object(json, "physicalLocation");
         put_sarif_file(json, span);
@@ -170,8 +183,8 @@ static void put_sarif_place(JsonWriter *json, const DiagSpan *span) {
 // What --fix would write.
 static void put_sarif_fix(JsonWriter *json, const Diag *diag) {
     const DiagSpan *span = &diag->span;
-    bool is_plain =
-        diag->fix && span->file && !str_has_suffix(span->file, ".json"); // no quotes lost
+    bool is_plain = diag->fix && span->file && !str_equal(span->file, "-") &&
+                    !str_has_suffix(span->file, ".json"); // no quotes lost
     if (!is_plain || span->end_col <= span->col) return;
     json_begin_array(json, "fixes");
     json_begin_object(json, NULL);
@@ -200,7 +213,7 @@ static void put_sarif_result(JsonWriter *json, const Diag *diag) {
     json_begin_object(json, NULL);
     json_put_string(json, "ruleId", diag_info(diag->code)->code);
     json_put_string(json, "level", levels[diag->severity]);
-    put_sarif_text(json, "message", text.data);
+    put_sarif_message(json, "message", text.data);
     put_sarif_place(json, &diag->span);
     put_sarif_fix(json, diag);
     json_end_object(json);

@@ -196,36 +196,121 @@ def check_ten_at_most_sorted_and_without_what_follows():
         expect(codes(done) == [b"R0009"], f"without {gone}: {codes(done)}")
 
 
-def check_sarif_is_of_its_schema():
-    """data/schemas/verify-sarif.json: the published one, less what is not written. Over every kind of place and level."""
-    if not jsonschema:
-        raise Skip("Python has no jsonschema (Debian: python3-jsonschema)")
-    with open(os.path.join(ROOT, "data", "schemas", "verify-sarif.json"), encoding="utf-8") as source:
-        schema = json.load(source)
-    jsonschema.Draft202012Validator.check_schema(schema)
-    validator = jsonschema.Draft202012Validator(schema)
+ASCEND = TINY_RECIPE.replace("{arch: x86_64, cpu: x86-64-v3, threads: 2}", "{name: ascend-910b2, ai_core_preference: cube}")
+MISSPELT = TINY_RECIPE.replace("  seq_len:", "  seq_lem:")
+# What a report must write otherwise than it stands in a recipe or a path: braces and controls in messages, names that
+# are no URI, a name as of a host, bytes that are no UTF-8.
+HARD = [
+    ("\u00fc \u2603%41#?.yaml", MISSPELT), ("a:b.yaml", MISSPELT), ("[1]{2}\n\x7f.yaml", MISSPELT),
+    ("c.yaml", TINY_RECIPE.replace("activations: f32", 'activations: "f3\\x01\\e\\u2028\u00fc{0}[a](b)"')),
+    ("c.yaml", TINY_RECIPE.replace("activations: f32", 'activations: "\u00fc", "kv_c\\tache": f32')),
+    ("c.yaml", TINY_RECIPE.encode().replace(b"tiny", b"t\xff\x01")), ("c.yaml", ""), ("c.json", '{"versoin": 1}'),
+    ("c.yaml", TINY_RECIPE.replace("version: 1", 'version: 1\nmodel: "\\x01m\u00f6\\e{}.gguf"')),
+    ("c.mlir", "func.func @f(%x: tensor<2xf32>) -> tensor<3xf32> { return %x : tensor<2xf32> }"),
+]
+
+
+def sarif_logs():
+    """Of every kind of place and level, and of recipes without a fault."""
     with open(model(), "rb") as source:
-        cut = source.read()[:3000]
-    with open(path_of("cut.gguf"), "wb") as out:
-        out.write(cut)
+        write("cut.gguf", source.read()[:3000])
     good = write("good.yaml", TINY_RECIPE)
     logs = [run("verify", write("s.yaml", TINY_RECIPE.replace(old, new)), "--model", model(), "--sarif").stdout
             for old, new, *_ in [*FAULTS.values(), *MENDS]]
+    logs += [run("verify", write(name, text), "--sarif").stdout for name, text in HARD]
     logs += [run("verify", *args, "--sarif").stdout for args in (
-        [good, "--model", model()], [good, "--model", path_of("cut.gguf")], [good], [path_of("no such.yaml")],
-        [write("w.yaml", TINY_RECIPE.replace("{arch: x86_64, cpu: x86-64-v3, threads: 2}",
-                                             "{name: ascend-910b2, ai_core_preference: cube}")), "--model", model()])]
+        [good, "--model", path_of("cut.gguf")], [good], [path_of("no such.yaml")], [KEPT.name], [""],
+        ["/" + write("i.yaml", MISSPELT)], [os.fsencode(KEPT.name) + b"/\xff\xfe.yaml"],
+        [write("w.yaml", ASCEND), "--model", model()], [good, "--model", model()])]
+    return [json.loads(log) for log in logs]
+
+
+def faults_of(validator, logs):
+    return [f"{list(error.path)}: {error.message}" for log in logs for error in validator.iter_errors(log)]
+
+
+def needs_jsonschema():
+    if not jsonschema:
+        raise Skip("Python has no jsonschema (Debian: python3-jsonschema)")
+
+
+def check_sarif_is_of_its_schema():
+    """data/schemas/verify-sarif.json: the published one, less what is not written."""
+    needs_jsonschema()
+    with open(os.path.join(ROOT, "data", "schemas", "verify-sarif.json"), encoding="utf-8") as source:
+        schema = json.load(source)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator, logs = jsonschema.Draft202012Validator(schema), sarif_logs()
+    expect(not faults_of(validator, logs), faults_of(validator, logs))
     seen, fixes = set(), 0
-    for log in map(json.loads, logs):
-        faults = [f"{list(error.path)}: {error.message}" for error in validator.iter_errors(log)]
-        expect(not faults, faults)
-        for result in log["runs"][0]["results"]:
-            seen.add(result["level"])
-            seen.update(result["locations"][0]["physicalLocation"]["region"] if result["locations"] else {"no place"})
-            fixes += "fixes" in result
+    for result in (result for log in logs for result in log["runs"][0]["results"]):
+        seen.add(result["level"])
+        seen.update(result["locations"][0]["physicalLocation"]["region"] if result["locations"] else {"no place"})
+        fixes += "fixes" in result
     expect({"error", "warning", "startLine", "endColumn", "byteOffset"} <= seen and fixes >= 8, (seen, fixes))
-    log["runs"][0]["results"].append({"ruleId": "R0001", "level": "fatal", "message": {}, "locations": []})
-    expect(len(list(validator.iter_errors(log))) >= 1, "the schema refuses what is none")
+    logs[-1]["runs"][0]["results"].append({"ruleId": "R0001", "level": "fatal", "message": {}, "locations": []})
+    expect(faults_of(validator, logs[-1:]), "the schema refuses what is none")
+
+
+def check_sarif_is_of_the_published_schema():
+    """What OASIS publishes (`./dev fetch-schema`); `format` too, as far as it is used: references as RFC 3986 writes them."""
+    needs_jsonschema()
+    path = os.environ.get("INGOT_SARIF_SCHEMA")
+    if not path:
+        raise Skip("INGOT_SARIF_SCHEMA names no schema (`./dev fetch-schema` downloads it)")
+    with open(path, encoding="utf-8") as source:
+        schema = json.load(source)
+    jsonschema.Draft4Validator.check_schema(schema)
+    formats, logs = jsonschema.FormatChecker(()), sarif_logs()
+    name = r"(?:[\w.~!$&'()*+,;=@-]|%[0-9A-F]{2})"  # no colon: that would end a scheme; no //: that begins a host
+    formats.checks("uri-reference")(lambda text: re.fullmatch(rf"/?(?:{name}+(?:/{name}+)*/?)?", text, re.A) is not None)
+    formats.checks("uri")(lambda text: re.fullmatch(rf"https://{name}+(?:/{name}+)*", text, re.A) is not None)
+    validator = jsonschema.Draft4Validator(schema, format_checker=formats)
+    expect(not faults_of(validator, logs), faults_of(validator, logs))
+    place = next(log for log in logs if log["runs"][0]["results"])["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    for key, wrong in (("artifactLocation", {"uri": "a b"}), ("artifactLocation", {"uri": "//host/a"}), ("region", {}),
+                       ("region", {"startLine": 0}), ("place", 1)):
+        kept = dict(place)
+        place[key] = wrong
+        expect(faults_of(validator, logs), f"the schema refuses {key}: {wrong}")
+        place.clear()
+        place.update(kept)
+    return f"{len(logs)} reports"
+
+
+def check_sarif_messages_say_what_the_text_says():
+    """A brace in a message is written twice (3.11.5): a reader takes one as the place of an argument."""
+    for old, new in (("{max: 64}", "64"), ("activations: f32", 'activations: "{0}"')):
+        recipe = write("b.yaml", TINY_RECIPE.replace(old, new))
+        done = run("verify", recipe, "--model", model(), "--sarif")
+        (result,) = json.loads(done.stdout)["runs"][0]["results"]
+        text = result["message"]["text"]
+        expect("{" in text and not re.search(r"[{}]", text.replace("{{", "").replace("}}", "")), text)
+        said = done.stderr.decode()
+        message = re.search(r": error\[\w+\]: (.*)", said)[1]
+        expect(text.replace("{{", "{").replace("}}", "}").startswith(message), (text, said))
+
+
+def check_sarif_fixes_mend():
+    """What a review tool applies, line and columns in characters, holds afterwards; nothing where --fix would not write."""
+    in_a_row = ('{version: 1, model_name: "\u00fc\u2603", precision: {activations: fp32, kv_cache: f32}, '
+                "input_constraints: {seq_len: {max: 8}, kv_cache_seq_len: {max: 64}}}\n")
+    for text, mended in [*((TINY_RECIPE.replace(old, new, 1), mended) for old, new, mended in MENDS), (in_a_row, "f32")]:
+        recipe = write("m.yaml", text)
+        (result,) = json.loads(run("verify", recipe, "--model", model(), "--sarif").stdout)["runs"][0]["results"]
+        expect(("fixes" in result) == (mended is not None), result)
+        if mended is None:
+            continue
+        (change,) = result["fixes"][0]["artifactChanges"]
+        (replacement,) = change["replacements"]
+        region, lines = replacement["deletedRegion"], text.split("\n")
+        line = lines[region["startLine"] - 1]
+        lines[region["startLine"] - 1] = (line[:region["startColumn"] - 1] + replacement["insertedContent"]["text"] +
+                                          line[region["endColumn"] - 1:])
+        write("m.yaml", "\n".join(lines))
+        expect_exit(run("verify", recipe, "--model", model()), 0)
+    piped = json.loads(run("verify", "-", "--sarif", stdin=MISSPELT.encode()).stdout)["runs"][0]["results"]
+    expect(piped and all("fixes" not in result for result in piped), "standard input is no file to mend")
 
 
 def check_usage():
