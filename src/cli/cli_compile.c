@@ -7,6 +7,7 @@
 #include "abi/plan_size.h"
 #include "base/names.h"
 #include "cli/bucket_use.h"
+#include "cli/compile_time.h"
 #include "cli/compiler_verbs.h"
 #include "cli/disable_cost.h"
 #include "cli/memory_table.h"
@@ -156,6 +157,7 @@ void compile_put_json(const CompileReport *report, bool is_verbose, StrBuf *out)
     for (int i = 0; i < NUM_COMPILE_PHASES; i++)
         json_put_uint(&json, phase_names[i], report->phase_ns[i]);
     json_end_object(&json);
+    compile_time_put_json(report, &json);
     json_end_object(&json);
 }
 
@@ -242,6 +244,16 @@ static void put_cost(const Cli *cli, const CompileReport *report) {
     strbuf_deinit(&text);
 }
 
+// Where the entries are listed, but not among them: what goes to stdout has no clock in it.
+static void put_time(const Cli *cli, const CompileReport *report) {
+    bool has_list = args_has(&cli->args, OPT_DRY_RUN) || args_has(&cli->args, OPT_VERBOSE);
+    if (!has_list || cli->is_json || cli->is_quiet || args_has(&cli->args, OPT_EMIT_IR)) return;
+    StrBuf text = {0};
+    compile_time_put_text(report, &text);
+    fputs(text.data, stderr);
+    strbuf_deinit(&text);
+}
+
 static void put_planner_log(const CompileReport *report) {
     StrBuf text = {0};
     plan_view_put_text(report, &text);
@@ -310,6 +322,7 @@ Status verb_COMPILE(Cli *cli) {
     if (status == STATUS_OK && args_has(args, OPT_VERBOSE) && !cli->is_json)
         put_planner_log(&report);
     if (status == STATUS_OK) put_outcome(cli, &report, &ir);
+    if (status == STATUS_OK) put_time(cli, &report);
     if (status == STATUS_OK) put_cost(cli, &report);
     compile_report_deinit(&report);
     strbuf_deinit(&ir);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char target_triple[] = "x86_64-unknown-linux-gnu";
 
@@ -125,6 +126,7 @@ typedef struct Job {
     Status status;
     DiagSink sink; // of its own: order of messages does not depend on timing
     CodegenBlob blob;
+    uint64_t worked_ns; // of its worker, not waiting for a core
 } Job;
 
 typedef struct Queue {
@@ -135,13 +137,21 @@ typedef struct Queue {
     atomic_size_t next;
 } Queue;
 
+static uint64_t now_ns(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static void *work(void *arg) {
     Queue *queue = arg;
     for (;;) {
         size_t i = atomic_fetch_add(&queue->next, 1);
         if (i >= queue->num_jobs) return NULL;
         Job *job = &queue->jobs[i];
+        uint64_t started = now_ns(CLOCK_THREAD_CPUTIME_ID);
         job->status = compile_function(queue->m, job->func, queue->level, &job->sink, &job->blob);
+        job->worked_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - started;
     }
 }
 
@@ -184,11 +194,25 @@ static void assemble(const Job *jobs, size_t num_jobs, CodegenImage *out_image) 
         size_t name_len = strlen(name) + 1;
         char *copy = base_alloc(name_len, 1);
         memcpy(copy, name, name_len);
-        image.functions[i] = (CodegenFunction){copy, image.len_bytes, blob->len_bytes};
+        image.functions[i] = (CodegenFunction){
+            .name = copy, .offset = image.len_bytes, .len_bytes = blob->len_bytes};
         if (blob->len_bytes) memcpy(image.bytes + image.len_bytes, blob->bytes, blob->len_bytes);
         image.len_bytes += blob->len_bytes;
     }
     *out_image = image;
+}
+
+// Functions are made side by side: each has of the time that went by what it has of the work, and
+// all together no more than that time.
+static void share_time(const Job *jobs, uint64_t took_ns, CodegenImage *image) {
+    uint64_t left = took_ns;
+    double total = 0;
+    for (size_t i = 0; i < image->num_functions; i++) total += (double)jobs[i].worked_ns;
+    for (size_t i = 0; i < image->num_functions && total > 0; i++) {
+        uint64_t ns = (uint64_t)((double)took_ns * ((double)jobs[i].worked_ns / total));
+        image->functions[i].ns = MIN(ns, left);
+        left -= image->functions[i].ns;
+    }
 }
 
 static bool has_body(const IrOp *op) {
@@ -197,6 +221,7 @@ static bool has_body(const IrOp *op) {
 
 Status codegen_compile(const IrModule *m, CpuLevel level, uint32_t num_threads, DiagSink *sink,
                        CodegenImage *out_image) {
+    uint64_t started = now_ns(CLOCK_MONOTONIC);
     init_llvm_once();
     const IrBlock *body = m->op->regions[0].first;
     Queue queue = {.m = m, .level = level};
@@ -210,7 +235,10 @@ Status codegen_compile(const IrModule *m, CpuLevel level, uint32_t num_threads, 
     }
     run_workers(&queue, num_threads);
     Status status = collect_diags(queue.jobs, queue.num_jobs, sink);
-    if (status == STATUS_OK) assemble(queue.jobs, queue.num_jobs, out_image);
+    if (status == STATUS_OK) {
+        assemble(queue.jobs, queue.num_jobs, out_image);
+        share_time(queue.jobs, now_ns(CLOCK_MONOTONIC) - started, out_image);
+    }
     for (size_t i = 0; i < queue.num_jobs; i++) {
         diag_sink_deinit(&queue.jobs[i].sink);
         free(queue.jobs[i].blob.bytes);

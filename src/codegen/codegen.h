@@ -9,6 +9,7 @@
 typedef struct CodegenFunction {
     const char *name;           // the llvm.func's symbol (owned by the image)
     uint64_t offset, len_bytes; // in the image
+    uint64_t ns; // of the time codegen_compile took, by its share of what the workers computed
 } CodegenFunction;
 
 // Position-independent code: copy or map at any 64-byte aligned (4096 in files) read-execute

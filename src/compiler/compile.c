@@ -461,15 +461,18 @@ static Status run_passes(Compilation *c) {
 
 static Status match_code(Compilation *c) {
     PlanTables *t = &c->plan.tables;
+    c->plan.kernel_ns = ARENA_ARRAY(&c->plan.arena, uint64_t, t->num_kernels);
     PlanKernelCode *code =
         ARENA_ARRAY(&c->plan.arena, PlanKernelCode, c->num_planned * t->num_kernels);
     for (uint32_t l = 0; l < c->num_levels; l++)
         for (uint64_t k = 0; k < t->num_kernels; k++) {
             PlanKernelCode *entry = &code[l * t->num_kernels + k];
-            for (size_t f = 0; f < c->code[l].num_functions; f++)
-                if (str_equal(c->code[l].functions[f].name, c->plan.kernel_names[k]))
-                    *entry = (PlanKernelCode){c->code[l].functions[f].offset,
-                                              c->code[l].functions[f].len_bytes};
+            for (size_t f = 0; f < c->code[l].num_functions; f++) {
+                const CodegenFunction *made = &c->code[l].functions[f];
+                if (!str_equal(made->name, c->plan.kernel_names[k])) continue;
+                *entry = (PlanKernelCode){made->offset, made->len_bytes};
+                c->plan.kernel_ns[k] += made->ns;
+            }
             BUG_IF(entry->len_bytes == 0 && makes_code(c), "kernel @%s has no code",
                    c->plan.kernel_names[k]);
         }

@@ -53,6 +53,7 @@ typedef struct CompileOptions {
 typedef struct CompileKernel {
     const char *name, *kind;
     uint64_t code_bytes;    // of the first level
+    uint64_t code_ns;       // that its code of all levels took; part of COMPILE_PASSES
     uint64_t scratch_bytes; // of its intermediates, each worker its own
 } CompileKernel;
 
@@ -78,6 +79,7 @@ typedef struct CompileEntry {
     uint32_t least, largest; // smallest call it serves; the largest bucket there is, of its kind
     uint64_t arena_bytes;    // that its steps use
     uint64_t code_bytes, own_code_bytes; // of its kernels; of those that no other entry calls
+    uint64_t own_code_ns;                // code_ns of those
     double one_ns[2], all_ns[2]; // predicted: at an empty and a full context, 1 and all threads
 } CompileEntry;
 

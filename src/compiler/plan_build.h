@@ -20,6 +20,7 @@ typedef struct PlanBuild {
     PlanRelation *relations; // SECTION_RELATIONS
     size_t num_relations;
     uint64_t *kernel_scratch_bytes; // what a worker keeps of its intermediates
+    uint64_t *kernel_ns; // its code of all levels took; filled by the caller, never written
 } PlanBuild;
 
 // Strings are shared: equal texts have one offset.

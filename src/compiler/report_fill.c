@@ -33,8 +33,9 @@ static bool calls(const PlanTables *t, const PlanEntry *entry, uint32_t kernel) 
     return false;
 }
 
-static void put_bytes(const PlanTables *t, const PlanEntry *entry, bool has_code,
+static void put_bytes(const PlanBuild *plan, const PlanEntry *entry, bool has_code,
                       CompileEntry *into) {
+    const PlanTables *t = &plan->tables;
     for (uint32_t s = 0; s < entry->num_steps; s++) {
         const PlanStep *step = &t->steps[entry->first_step + s];
         for (uint32_t b = 0; b < t->kernels[step->kernel].num_buffers; b++) {
@@ -51,6 +52,7 @@ static void put_bytes(const PlanTables *t, const PlanEntry *entry, bool has_code
         uint64_t bytes = t->kernel_code[k].len_bytes; // of the first level
         into->code_bytes += bytes;
         into->own_code_bytes += is_shared ? 0 : bytes;
+        into->own_code_ns += is_shared ? 0 : plan->kernel_ns[k];
     }
 }
 
@@ -74,6 +76,7 @@ void report_fill(const PlanBuild *plan, CompileReport *r) {
             (CompileKernel){.name = arena_strdup(&r->arena, plan->kernel_names[k]),
                             .kind = arena_strdup(&r->arena, plan->kernel_kinds[k]),
                             .scratch_bytes = plan->kernel_scratch_bytes[k],
+                            .code_ns = plan->kernel_ns[k],
                             .code_bytes = r->num_levels ? t->kernel_code[k].len_bytes : 0};
     for (uint64_t e = 0; e < t->num_entries; e++) {
         const PlanEntry *entry = &t->entries[e];
@@ -87,7 +90,7 @@ void report_fill(const PlanBuild *plan, CompileReport *r) {
         into->num_steps = entry->num_steps;
         into->num_barriers = barriers;
         put_sizes(plan, entry, &r->arena, into);
-        put_bytes(t, entry, r->num_levels > 0, into);
+        put_bytes(plan, entry, r->num_levels > 0, into);
         put_range(t, e, into);
     }
     r->context_len_tokens = t->header.context_len_tokens;
