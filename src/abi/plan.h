@@ -1,5 +1,5 @@
 // The artifact: one file, little-endian, pointer-free, mapped read-only. Compiler and run time
-// share this header and nothing else.
+// share this header, with what it includes, and nothing else.
 //
 //   ArtifactHeader | section table | sections, each on the page behind the one before, gaps zero
 //
@@ -11,9 +11,11 @@
 
 #include <stdint.h>
 
+#include "abi/bucket_range.h"
+
 #define ARTIFACT_MAGIC "INGOT\r\n\x1a"
 enum {
-    ARTIFACT_VERSION = 5,
+    ARTIFACT_VERSION = 6,
     ARTIFACT_PAGE_BYTES = 4096,         // alignment of code
     ARTIFACT_HUGE_PAGE_BYTES = 2 << 20, // unit the weight image is rounded up to in memory
     ARTIFACT_MAX_SECTIONS = 32,         // slots of the section table, which follows the header
@@ -161,13 +163,13 @@ typedef struct PlanCheck {
 
 enum { PLAN_MAX_SIZES = 8 }; // of an entry
 
-// A size that varies: its name in the ports of all entries called `entry`, and what a call may
-// have. Versions of an entry hold the multiples of step from min on, and max.
+// A size that varies: its name in the ports of all entries called `entry`, what a call may have,
+// and what the versions of the entry hold.
 typedef struct PlanSize {
     uint32_t entry, name; // string offsets
     uint32_t at;          // string offset: file and line that state the range
-    uint32_t rejects_off_step;
-    int64_t min, max, step;
+    uint32_t reserved;
+    BucketRange range;
 } PlanSize;
 
 // ---- SECTION_RELATIONS

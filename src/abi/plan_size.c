@@ -62,12 +62,6 @@ uint64_t plan_runtime_bytes(const PlanHeader *plan) {
            page_numbers * sizeof(int32_t) + PLAN_RUNTIME_FIXED_BYTES;
 }
 
-int64_t plan_size_least(const PlanSize *size, int64_t bucket) {
-    int64_t below = (bucket - 1) / size->step * size->step; // the bucket before, if there is one
-    if (size->rejects_off_step) return bucket;
-    return below < size->min ? size->min : below + 1;
-}
-
 static bool stays_mapped(uint32_t kind) {
     return kind == SECTION_STRINGS || kind == SECTION_TOKENIZER || kind == SECTION_TEMPLATE ||
            kind == SECTION_PLAN || kind == SECTION_SIZES || kind == SECTION_RELATIONS;

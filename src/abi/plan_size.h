@@ -45,9 +45,6 @@ uint64_t plan_executor_bytes(const PlanHeader *plan);
 // each sequence, the list of free pages, and a fixed allowance for the small objects around them.
 uint64_t plan_runtime_bytes(const PlanHeader *plan);
 
-// The smallest size of a call that a version for `bucket` serves.
-int64_t plan_size_least(const PlanSize *size, int64_t bucket);
-
 // Resident memory by part, in this order; total_bytes is their sum.
 typedef struct PlanMemory {
     uint64_t weights_bytes, kv_bytes, arena_bytes, scratch_bytes, io_bytes;

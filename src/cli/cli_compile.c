@@ -95,7 +95,7 @@ static uint32_t read_sizes(const CompileEntry *entry, SizeUse *out) {
         const CompileSize *size = &entry->sizes[i];
         out[i] = (SizeUse){.name = size->name,
                            .set_by = size->set_by,
-                           .least = plan_size_least(&size->range, size->bucket),
+                           .least = bucket_range_least(&size->range, size->bucket),
                            .bucket = size->bucket,
                            .largest = size->range.max,
                            .range = size->range};

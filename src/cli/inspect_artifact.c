@@ -90,10 +90,10 @@ static uint32_t read_sizes(const Artifact *artifact, const PlanEntry *entry, Siz
         if (bucket < 0) continue;
         out[num++] = (SizeUse){.name = artifact_string(artifact, size->name),
                                .set_by = artifact_string(artifact, size->at),
-                               .least = plan_size_least(size, bucket),
+                               .least = bucket_range_least(&size->range, bucket),
                                .bucket = bucket,
-                               .largest = size->max,
-                               .range = *size};
+                               .largest = size->range.max,
+                               .range = size->range};
     }
     return num;
 }

@@ -30,7 +30,7 @@ void size_use_put_json(const SizeUse *uses, uint32_t num, JsonWriter *json) {
     if (num == 0) return;
     json_begin_array(json, "sizes");
     for (uint32_t i = 0; i < num; i++) {
-        const PlanSize *range = &uses[i].range;
+        const BucketRange *range = &uses[i].range;
         json_begin_object(json, NULL);
         json_put_string(json, "name", uses[i].name);
         json_put_int(json, "least", uses[i].least);
@@ -38,6 +38,9 @@ void size_use_put_json(const SizeUse *uses, uint32_t num, JsonWriter *json) {
         json_put_int(json, "min", range->min);
         json_put_int(json, "max", range->max);
         json_put_int(json, "step", range->step);
+        json_begin_array(json, "hot");
+        for (uint32_t k = 0; k < range->num_hot; k++) json_put_int(json, NULL, range->hot[k]);
+        json_end_array(json);
         json_put_string(json, "off_step", range->rejects_off_step ? "reject" : "pad");
         json_put_string(json, "set_by", uses[i].set_by);
         json_end_object(json);

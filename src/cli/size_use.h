@@ -11,7 +11,7 @@ typedef struct SizeUse {
     const char *name, *set_by;
     int64_t least, bucket; // calls from least to bucket come here
     int64_t largest;       // bucket of all versions
-    PlanSize range;
+    BucketRange range;
 } SizeUse;
 
 // Shares of a version's elements that are padding, calls of all sizes being equally frequent, and

@@ -67,7 +67,7 @@ typedef struct CompilePart {
 typedef struct CompileSize {
     const char *name, *set_by;
     int64_t bucket;
-    PlanSize range;
+    BucketRange range;
 } CompileSize;
 
 typedef struct CompileEntry {

@@ -316,7 +316,7 @@ static void put_version(const IrOp *func, Explain *e) {
     for (uint32_t i = 0; i < ranges.num; i++) {
         const SizeRange *range = &ranges.of[i];
         int64_t bucket = MAX(size_bucket_of(func, range->name), 1);
-        int64_t least = size_range_least(range, bucket);
+        int64_t least = bucket_range_least(&range->is, bucket);
         mean *= (double)(least + bucket) / 2 / (double)bucket;
         least_share *= (double)least / (double)bucket;
         strbuf_puts(&e->versions, i ? ",{" : "{");

@@ -125,8 +125,7 @@ static Status name_argument(Bind *b, uint32_t arg) {
 // ---- ranges
 
 typedef struct Range {
-    int64_t min, max, step;
-    bool rejects;
+    BucketRange is;
     const char *at;
 } Range;
 
@@ -135,33 +134,67 @@ static Status refuse_range(Bind *b, const char *name) {
                                ir_symbol_name(b->func), name);
     diag_evidence(b->sink,
                   "min (1 if left out), max and step (max if left out) are whole numbers "
-                  "from 1 to %d, off_step is \"pad\" or \"reject\"",
+                  "from 1 to %d, hot is an ascending list of them from min to max, off_step is "
+                  "\"pad\" or \"reject\"",
                   SIZES_MAX_SIZE);
     diag_write(b->sink, "%s = {min = 1, max = 512, step = 64}", name);
     return status;
 }
 
-static bool read_author(const IrAttr *range, Range *out) {
+static bool read_size(const IrAttr *value, int64_t *out) {
+    bool fits = value->kind == IR_ATTR_INT && value->i >= 1 && value->i <= SIZES_MAX_SIZE;
+    if (fits) *out = value->i;
+    return fits;
+}
+
+static bool read_hot(const IrAttr *list, BucketRange *out) {
+    bool fits = list->kind == IR_ATTR_ARRAY && list->num_elems <= BUCKET_RANGE_MAX_HOT;
+    for (size_t i = 0; fits && i < list->num_elems; i++) {
+        int64_t size = 0;
+        fits = read_size(list->elems[i], &size);
+        out->hot[out->num_hot++] = (int32_t)size;
+    }
+    return fits;
+}
+
+static bool read_word(const IrAttr *value, const char *no, const char *yes, bool *out) {
+    if (value->kind != IR_ATTR_STRING) return false;
+    *out = str_equal(value->str, yes);
+    return *out || str_equal(value->str, no);
+}
+
+// What follows from the others.
+static void complete(BucketRange *range) {
+    if (!range->step) range->step = range->max;
+    range->first = bucket_range_first(range, range->min);
+}
+
+static bool read_author(const IrAttr *range, BucketRange *out) {
     if (range->kind != IR_ATTR_DICT) return false;
-    for (size_t i = 0; i < range->num_entries; i++) {
+    bool fits = true, rejects = false;
+    for (size_t i = 0; fits && i < range->num_entries; i++) {
         const char *key = range->entries[i].name;
         const IrAttr *value = range->entries[i].attr;
-        if (str_equal(key, "off_step")) {
-            if (value->kind != IR_ATTR_STRING) return false;
-            out->rejects = str_equal(value->str, "reject");
-            if (!out->rejects && !str_equal(value->str, "pad")) return false;
-            continue;
-        }
-        int64_t *field = str_equal(key, "min")    ? &out->min
-                         : str_equal(key, "max")  ? &out->max
-                         : str_equal(key, "step") ? &out->step
-                                                  : NULL;
-        if (!field || value->kind != IR_ATTR_INT || value->i < 1 || value->i > SIZES_MAX_SIZE)
-            return false;
-        *field = value->i;
+        fits = str_equal(key, "off_step") ? read_word(value, "pad", "reject", &rejects)
+               : str_equal(key, "hot")    ? read_hot(value, out)
+               : str_equal(key, "min")    ? read_size(value, &out->min)
+               : str_equal(key, "max")    ? read_size(value, &out->max)
+                                          : str_equal(key, "step") && read_size(value, &out->step);
     }
-    if (!out->step) out->step = out->max;
-    return out->max && out->min <= out->max;
+    out->rejects_off_step = rejects;
+    if (!fits || !out->max) return false;
+    complete(out);
+    return bucket_range_is_valid(out);
+}
+
+static void read_recipe(const RecipeRange *range, BucketRange *out) {
+    out->min = range->min;
+    out->max = range->max;
+    out->step = range->step;
+    out->rejects_off_step = str_equal(range->off_step, "reject");
+    out->num_hot = range->hot.num;
+    for (uint32_t i = 0; i < range->hot.num; i++) out->hot[i] = (int32_t)range->hot.of[i];
+    complete(out);
 }
 
 static Status find_range(Bind *b, const char *name, Range *out) {
@@ -174,12 +207,9 @@ static Status find_range(Bind *b, const char *name, Range *out) {
         diag_write(b->sink, "the range in one place");
         return status;
     }
-    *out = (Range){.min = 1, .at = place_text(b, size ? size->span : place(b))};
-    if (!size) return read_author(author, out) ? STATUS_OK : refuse_range(b, name);
-    out->min = size->range.min;
-    out->max = size->range.max;
-    out->step = size->range.step;
-    out->rejects = str_equal(size->range.off_step, "reject");
+    *out = (Range){.is.min = 1, .at = place_text(b, size ? size->span : place(b))};
+    if (!size) return read_author(author, &out->is) ? STATUS_OK : refuse_range(b, name);
+    read_recipe(&size->range, &out->is);
     return STATUS_OK;
 }
 
@@ -193,9 +223,9 @@ static Status check_versions(Bind *b, const SizeRanges *ranges) {
     const SizeRange *most = &ranges->of[0];
     for (uint32_t i = 0; i < ranges->num; i++) {
         const SizeRange *r = &ranges->of[i];
-        if (size_range_num_buckets(r) > size_range_num_buckets(most)) most = r;
+        if (bucket_range_count(&r->is) > bucket_range_count(&most->is)) most = r;
         strbuf_printf(&buckets, "%s%s: %lld (%s)", i ? ", " : "", r->name,
-                      (long long)size_range_num_buckets(r), r->at);
+                      (long long)bucket_range_count(&r->is), r->at);
     }
     Status status = diag_error(b->sink, DIAG_P0016, place(b),
                                "@%s would be compiled more than %d times, once for every "
@@ -208,36 +238,36 @@ static Status check_versions(Bind *b, const SizeRanges *ranges) {
     return STATUS_LIMIT;
 }
 
+// In the form that passes read.
+static const IrAttr *range_attr(IrModule *m, const Range *range) {
+    const BucketRange *is = &range->is;
+    IrNamedAttr entries[6] = {{"at", ir_attr_string(m, range->at)},
+                              {"max", ir_attr_i64(m, is->max)},
+                              {"min", ir_attr_i64(m, is->min)},
+                              {"step", ir_attr_i64(m, is->step)}};
+    size_t num = 4;
+    if (is->rejects_off_step)
+        entries[num++] = (IrNamedAttr){"off_step", ir_attr_string(m, "reject")};
+    const IrAttr *hot[BUCKET_RANGE_MAX_HOT];
+    for (uint32_t i = 0; i < is->num_hot; i++) hot[i] = ir_attr_i64(m, is->hot[i]);
+    if (is->num_hot) entries[num++] = (IrNamedAttr){"hot", ir_attr_array(m, is->num_hot, hot)};
+    return ir_attr_dict(m, num, entries);
+}
+
 static Status set_ranges(Bind *b) {
     IrModule *m = b->m;
     IrNamedAttr of[SIZES_MAX_NAMES];
+    SizeRanges ranges = {.num = b->num_names};
     array_sort(b->names, b->num_names, sizeof *b->names, by_name);
     for (uint32_t i = 0; i < b->num_names; i++) {
         Range range;
         TRY(find_range(b, b->names[i], &range));
-        IrNamedAttr entries[] = {{ir_intern(m, "at"), ir_attr_string(m, range.at)},
-                                 {ir_intern(m, "max"), ir_attr_i64(m, range.max)},
-                                 {ir_intern(m, "min"), ir_attr_i64(m, range.min)},
-                                 {ir_intern(m, "step"), ir_attr_i64(m, range.step)},
-                                 {ir_intern(m, "off_step"), ir_attr_string(m, "reject")}};
-        size_t num = ARRAY_LEN(entries) - (range.rejects ? 0 : 1);
-        of[i] = (IrNamedAttr){ir_intern(m, b->names[i]), ir_attr_dict(m, num, entries)};
+        of[i] = (IrNamedAttr){b->names[i], range_attr(m, &range)};
+        ranges.of[i] = (SizeRange){.name = b->names[i], .at = range.at, .is = range.is};
     }
     ir_op_set_attr(m, b->func, "ingot.ranges",
                    b->num_names ? ir_attr_dict(m, b->num_names, of) : NULL);
-    if (!b->num_names) return STATUS_OK;
-    // Read again as passes will.
-    const IrAttr *ranges = ir_op_attr(b->func, "ingot.ranges");
-    SizeRanges read = {0};
-    for (size_t i = 0; i < ranges->num_entries; i++) {
-        const IrAttr *range = ranges->entries[i].attr;
-        read.of[read.num++] = (SizeRange){.name = ranges->entries[i].name,
-                                          .at = ir_attr_dict_find(range, "at")->str,
-                                          .min = ir_attr_dict_find(range, "min")->i,
-                                          .max = ir_attr_dict_find(range, "max")->i,
-                                          .step = ir_attr_dict_find(range, "step")->i};
-    }
-    return check_versions(b, &read);
+    return b->num_names ? check_versions(b, &ranges) : STATUS_OK;
 }
 
 static Status check_used(Bind *b) {

@@ -386,7 +386,7 @@ static Status name_dims(Reader *r, uint32_t arg, PlanPort *port, uint64_t *out_m
         for (uint32_t i = 0; dims && i < r->ranges.num; i++)
             if (str_equal(r->ranges.of[i].name, dims->elems[d]->str)) {
                 port->dim_names[d] = plan_build_string(r->build, dims->elems[d]->str);
-                largest = r->ranges.of[i].max;
+                largest = r->ranges.of[i].is.max;
             }
         if (!size_mul(most, (uint64_t)largest, &most))
             return refuse_port(r, arg, "is too large in the largest version");
@@ -452,10 +452,7 @@ static void read_sizes(Reader *r, const PlanEntry *e) {
         PlanSize size = {.entry = e->name,
                          .name = plan_build_string(r->build, range->name),
                          .at = plan_build_string(r->build, range->at),
-                         .rejects_off_step = range->rejects_off_step,
-                         .min = range->min,
-                         .max = range->max,
-                         .step = range->step};
+                         .range = range->is};
         PUSH(r->sizes, r->num_sizes, r->sizes_capacity, size);
     }
 }
@@ -636,12 +633,13 @@ static void add_range(PlanBuild *build, const char *name, const RecipeRange *ran
     if (!rejects && !rejects_below) return;
     uint32_t line = recipe->spans[rejects ? off_step : below].line;
     const char *at = arena_printf(&build->arena, RECIPE_NEUTRAL_NAME ":%u", line);
-    build->sizes[build->num_sizes++] = (PlanSize){.name = plan_build_string(build, name),
-                                                  .at = plan_build_string(build, at),
-                                                  .rejects_off_step = rejects,
-                                                  .min = rejects_below ? range->min : 1,
-                                                  .max = range->max,
-                                                  .step = range->step};
+    BucketRange is = {.min = rejects_below ? range->min : 1,
+                      .max = range->max,
+                      .step = range->step,
+                      .rejects_off_step = rejects};
+    is.first = bucket_range_first(&is, range->min);
+    build->sizes[build->num_sizes++] = (PlanSize){
+        .name = plan_build_string(build, name), .at = plan_build_string(build, at), .range = is};
 }
 
 void plan_build_guards(PlanBuild *build, const Recipe *recipe) {

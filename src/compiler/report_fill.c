@@ -23,7 +23,7 @@ static void put_sizes(const PlanBuild *plan, const PlanEntry *entry, Arena *aren
         sizes[into->num_sizes++] = (CompileSize){.name = arena_strdup(arena, strings + size->name),
                                                  .set_by = arena_strdup(arena, strings + size->at),
                                                  .bucket = bucket,
-                                                 .range = *size};
+                                                 .range = size->range};
     }
 }
 

@@ -17,6 +17,18 @@ static bool read_number(const IrAttr *range, const char *key, int64_t *out) {
     return true;
 }
 
+static bool read_hot(const IrAttr *range, BucketRange *out) {
+    const IrAttr *hot = ir_attr_dict_find(range, "hot");
+    if (!hot) return true;
+    if (hot->kind != IR_ATTR_ARRAY || hot->num_elems > BUCKET_RANGE_MAX_HOT) return false;
+    for (size_t i = 0; i < hot->num_elems; i++) {
+        const IrAttr *size = hot->elems[i];
+        if (size->kind != IR_ATTR_INT || size->i < 1 || size->i > SIZES_MAX_SIZE) return false;
+        out->hot[out->num_hot++] = (int32_t)size->i;
+    }
+    return true;
+}
+
 static bool read_range(const IrNamedAttr *entry, SizeRange *out) {
     const IrAttr *range = entry->attr;
     if (range->kind != IR_ATTR_DICT) return false;
@@ -24,9 +36,13 @@ static bool read_range(const IrNamedAttr *entry, SizeRange *out) {
     if (!at || at->kind != IR_ATTR_STRING || (off && off->kind != IR_ATTR_STRING)) return false;
     *out = (SizeRange){.name = entry->name,
                        .at = at->str,
-                       .rejects_off_step = off && str_equal(off->str, "reject")};
-    return read_number(range, "min", &out->min) && read_number(range, "max", &out->max) &&
-           read_number(range, "step", &out->step) && out->min <= out->max;
+                       .is.rejects_off_step = off && str_equal(off->str, "reject")};
+    BucketRange *is = &out->is;
+    bool fits = read_number(range, "min", &is->min) && read_number(range, "max", &is->max) &&
+                read_number(range, "step", &is->step) && read_hot(range, is);
+    if (!fits) return false;
+    is->first = bucket_range_first(is, is->min);
+    return bucket_range_is_valid(is);
 }
 
 Status size_ranges_read(const IrOp *func, DiagSink *sink, SizeRanges *out_ranges) {
@@ -39,26 +55,6 @@ Status size_ranges_read(const IrOp *func, DiagSink *sink, SizeRanges *out_ranges
     if (fits && size_ranges_num_versions(out_ranges) > 0) return STATUS_OK;
     return diag_error(sink, DIAG_P0011, ir_loc_span(func->loc),
                       "@%s: ingot.ranges is no list of ranges", ir_symbol_name(func));
-}
-
-static int64_t first_bucket(const SizeRange *r) {
-    return (r->min + r->step - 1) / r->step * r->step;
-}
-
-int64_t size_range_num_buckets(const SizeRange *r) {
-    int64_t first = first_bucket(r);
-    return first < r->max ? (r->max - 1 - first) / r->step + 2 : 1;
-}
-
-int64_t size_range_bucket(const SizeRange *r, int64_t i) {
-    int64_t size = first_bucket(r) + i * r->step;
-    return MIN(size, r->max);
-}
-
-int64_t size_range_least(const SizeRange *r, int64_t bucket) {
-    int64_t below = (bucket - 1) / r->step * r->step; // the bucket before, if there is one
-    if (r->rejects_off_step) return bucket;
-    return below < r->min ? r->min : below + 1;
 }
 
 int64_t size_bucket_of(const IrOp *version, const char *name) {
@@ -77,7 +73,7 @@ int64_t size_bucket_of(const IrOp *version, const char *name) {
 int64_t size_ranges_num_versions(const SizeRanges *ranges) {
     int64_t num = 1;
     for (uint32_t i = 0; i < ranges->num; i++) {
-        num *= size_range_num_buckets(&ranges->of[i]);
+        num *= bucket_range_count(&ranges->of[i].is);
         if (num > SIZES_MAX_VERSIONS) return -1;
     }
     return num;
@@ -85,8 +81,10 @@ int64_t size_ranges_num_versions(const SizeRanges *ranges) {
 
 void size_ranges_version(const SizeRanges *ranges, int64_t version, int64_t *out_sizes) {
     for (uint32_t i = ranges->num; i-- > 0;) {
-        int64_t num = size_range_num_buckets(&ranges->of[i]);
-        out_sizes[i] = size_range_bucket(&ranges->of[i], version % num);
+        const BucketRange *range = &ranges->of[i].is;
+        int64_t num = bucket_range_count(range), size = 0;
+        for (int64_t k = version % num; k >= 0; k--) size = bucket_range_above(range, size + 1);
+        out_sizes[i] = size;
         version /= num;
     }
 }
@@ -417,13 +415,13 @@ static void check_structured(Prover *p, IrOp *op) {
 }
 
 static int64_t min_of(const Sizes *s, Size size) {
-    return size.name >= 0 ? s->ranges->of[size.name].min : size.number;
+    return size.name >= 0 ? s->ranges->of[size.name].is.min : size.number;
 }
 
 #define MAX_ELEMENTS ((int64_t)1 << 48) // of a type, as in text
 
 static int64_t max_of(const Sizes *s, Size size) {
-    return size.name >= 0 ? s->ranges->of[size.name].max : size.number;
+    return size.name >= 0 ? s->ranges->of[size.name].is.max : size.number;
 }
 
 // Is a slice in one dimension the same for every size, padded or not? What is cut out of an unknown

@@ -5,6 +5,7 @@
 #ifndef INGOT_PASSES_SIZES_H
 #define INGOT_PASSES_SIZES_H
 
+#include "abi/bucket_range.h"
 #include "base/diag.h"
 #include "ir/ir.h"
 
@@ -18,8 +19,7 @@ enum {
 typedef struct SizeRange {
     const char *name;
     const char *at; // file and line that state it
-    int64_t min, max, step;
-    bool rejects_off_step; // sizes that are no bucket's are refused instead of padded
+    BucketRange is;
 } SizeRange;
 
 typedef struct SizeRanges {
@@ -29,11 +29,6 @@ typedef struct SizeRanges {
 
 // The ranges of an entry, none if it has no ingot.ranges; P0011 if they are malformed.
 Status size_ranges_read(const IrOp *func, DiagSink *sink, SizeRanges *out_ranges) MUST_USE;
-// Multiples of step from min to max, and max; the smallest serves every size from min.
-int64_t size_range_num_buckets(const SizeRange *range);
-int64_t size_range_bucket(const SizeRange *range, int64_t i);
-// The smallest size that the version for `bucket` serves.
-int64_t size_range_least(const SizeRange *range, int64_t bucket);
 // What the arguments of a version have where a size has this name; 0: none has it.
 int64_t size_bucket_of(const IrOp *version, const char *name);
 // Number of versions of an entry, -1: more than SIZES_MAX_VERSIONS.

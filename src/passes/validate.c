@@ -403,9 +403,9 @@ static void list_tokens(const Pair *p, const Call *b, bool counts, Cases *out) {
 
 // Sizes that a function is run with: of a version the least, one off the bucket, and the bucket;
 // of what serves all sizes the least, around the first bucket, and the most.
-static uint32_t list_sizes(const SizeRange *range, int64_t bucket, int64_t *out) {
-    int64_t first = bucket ? bucket : size_range_bucket(range, 0);
-    const int64_t all[] = {bucket ? size_range_least(range, bucket) : range->min,
+static uint32_t list_sizes(const BucketRange *range, int64_t bucket, int64_t *out) {
+    int64_t first = bucket ? bucket : bucket_range_above(range, range->min);
+    const int64_t all[] = {bucket ? bucket_range_least(range, bucket) : range->min,
                            first - 1,
                            first,
                            first + 1,
@@ -427,8 +427,8 @@ static void list_size_cases(const SizeRanges *ranges, const IrOp *root, bool cou
     int64_t sizes[SIZES_MAX_NAMES][6];
     uint32_t num[SIZES_MAX_NAMES], most = 0;
     for (uint32_t i = 0; i < ranges->num; i++) {
-        num[i] =
-            list_sizes(&ranges->of[i], MAX(size_bucket_of(root, ranges->of[i].name), 0), sizes[i]);
+        num[i] = list_sizes(&ranges->of[i].is, MAX(size_bucket_of(root, ranges->of[i].name), 0),
+                            sizes[i]);
         most = MAX(most, num[i]);
     }
     uint32_t num_mixed = counts && ranges->num > 1 ? 2 : 0, first = counts ? 0 : most - 1;

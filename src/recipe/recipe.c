@@ -427,6 +427,19 @@ static void refuse_no_map(Reader *r, const DocNode *node, const char *prefix) {
     strbuf_deinit(&inside);
 }
 
+// Hot sizes lie in the range.
+static bool check_hot(Reader *r, const RecipeRange *range, const char *name, RecipeKey key) {
+    for (uint32_t i = 0; i < range->hot.num; i++) {
+        int64_t hot = range->hot.of[i];
+        if (hot >= range->min && hot <= range->max) continue;
+        note_error(diag_error(r->sink, DIAG_R0011, r->recipe->spans[key],
+                              "%.60s.hot %" PRId64 " lies outside min %" PRId64 " to max %" PRId64,
+                              name, hot, range->min, range->max));
+        return false;
+    }
+    return true;
+}
+
 // Of a subgraph: any name, each with a range.
 static void read_sizes(Reader *r, const DocNode *map) {
     static const char prefix[] = "input_constraints[].";
@@ -445,6 +458,8 @@ static void read_sizes(Reader *r, const DocNode *map) {
             note_error(diag_error(r->sink, DIAG_R0011, item->span,
                                   "%.60s.min %" PRId64 " is above %.60s.max %" PRId64, item->key,
                                   size.range.min, item->key, size.range.max));
+        else if (!check_hot(r, &size.range, item->key, RECIPE_SIZE_HOT))
+            continue;
         else if (r->recipe->num_sizes == RECIPE_MAX_SIZES)
             note_error(diag_error(r->sink, DIAG_R0012, item->span, "more than %d sizes",
                                   RECIPE_MAX_SIZES));
@@ -513,16 +528,11 @@ typedef struct RangeKeys {
 // Puts the sizes that are to have a variant of their own among the others.
 static uint32_t add_hot(Reader *r, const RecipeRange *range, const RangeKeys *of, uint32_t num,
                         int64_t sizes[RECIPE_MAX_BUCKETS]) {
+    if (!check_hot(r, range, of->name, of->hot)) return 0;
     for (uint32_t i = 0; i < range->hot.num; i++) {
         int64_t hot = range->hot.of[i];
         uint32_t at = 0;
         while (at < num && sizes[at] < hot) at++;
-        if (hot < range->min || hot > range->max) {
-            note_error(diag_error(r->sink, DIAG_R0011, span_or_root(r, of->hot),
-                                  "%s.hot %" PRId64 " lies outside min %" PRId64 " to max %" PRId64,
-                                  of->name, hot, range->min, range->max));
-            return 0;
-        }
         if (at < num && sizes[at] == hot) continue;
         if (num == RECIPE_MAX_BUCKETS) {
             note_error(diag_error(r->sink, DIAG_R0005, span_or_root(r, of->hot),

@@ -17,42 +17,41 @@ static DiagSpan place(const Artifact *artifact) {
     return (DiagSpan){.file = artifact->path};
 }
 
-// "1 to 512, computed in 64, 128, ... 512 (mlp.mlir:3)"
+// "1 to 512, computed in the next of 64, 128, ..., 512 (mlp.mlir:3)"
 static void put_evidence(const Artifact *artifact, const PlanSize *size, DiagSink *sink) {
-    int64_t first = MIN((size->min + size->step - 1) / size->step * size->step, size->max);
+    enum { MAX_SHOWN = 6 };
+    const BucketRange *range = &size->range;
     StrBuf buckets = {0};
-    strbuf_printf(&buckets, "%lld", (long long)first);
-    if (first + size->step < size->max)
-        strbuf_printf(&buckets, ", %lld", (long long)(first + size->step));
-    if (first + 2 * size->step < size->max) strbuf_puts(&buckets, ", ...");
-    if (first < size->max) strbuf_printf(&buckets, ", %lld", (long long)size->max);
+    int64_t bucket = 0;
+    for (uint32_t i = 0; i < MAX_SHOWN && bucket < range->max; i++) {
+        bucket = bucket_range_above(range, bucket + 1);
+        strbuf_printf(&buckets, "%s%lld", i ? ", " : "", (long long)bucket);
+    }
+    if (bucket < range->max) strbuf_printf(&buckets, ", ..., %lld", (long long)range->max);
     diag_evidence(sink, "%s is %lld to %lld%s %s (%s)", artifact_string(artifact, size->name),
-                  (long long)size->min, (long long)size->max,
-                  size->rejects_off_step ? ", and one of" : ", computed in the next of",
+                  (long long)range->min, (long long)range->max,
+                  range->rejects_off_step ? ", and one of" : ", computed in the next of",
                   buckets.data, artifact_string(artifact, size->at));
     strbuf_deinit(&buckets);
 }
 
 // The allowed sizes on both sides of one; equal if it is allowed.
-static void neighbours(const PlanSize *size, int64_t given, int64_t *out_below,
+static void neighbours(const BucketRange *range, int64_t given, int64_t *out_below,
                        int64_t *out_above) {
-    int64_t first = MIN((size->min + size->step - 1) / size->step * size->step, size->max);
-    *out_below = *out_above = MAX(size->min, MIN(given, size->max));
-    if (!size->rejects_off_step) return;
-    int64_t steps = (*out_below - first) / size->step;
-    *out_below = given < first        ? first
-                 : given >= size->max ? size->max
-                                      : first + steps * size->step;
-    *out_above = given <= *out_below ? *out_below : MIN(*out_below + size->step, size->max);
+    *out_below = *out_above = MAX(range->min, MIN(given, range->max));
+    if (!range->rejects_off_step) return;
+    *out_above = bucket_range_above(range, *out_above);
+    if (given != *out_above) *out_below = bucket_range_below(range, *out_below);
+    if (*out_below == 0 || given >= *out_above) *out_below = *out_above;
 }
 
 static Status refuse(const Artifact *artifact, const PlanEntry *entry, const PlanPort *port,
                      uint32_t d, const PlanSize *size, int64_t given, DiagSink *sink) {
     int64_t below, above;
-    neighbours(size, given, &below, &above);
-    const char *why = given < size->min   ? "less than its smallest"
-                      : given > size->max ? "more than its largest"
-                                          : "none of its steps";
+    neighbours(&size->range, given, &below, &above);
+    const char *why = given < size->range.min   ? "less than its smallest"
+                      : given > size->range.max ? "more than its largest"
+                                                : "none of its steps";
     Status status =
         diag_error(sink, DIAG_X0021, place(artifact),
                    "@%s: dimension %u of argument %s, the size %s, is %lld, %s",
@@ -77,7 +76,7 @@ Status call_sizes_add(CallSizes *sizes, const Artifact *artifact, const PlanEntr
                       const PlanPort *port, uint32_t d, int64_t given, DiagSink *sink) {
     const PlanSize *size = find_size(artifact, entry, port->dim_names[d]);
     int64_t known = call_size(sizes, size->name), below, above;
-    neighbours(size, given, &below, &above);
+    neighbours(&size->range, given, &below, &above);
     if (given != below && given != above)
         return refuse(artifact, entry, port, d, size, given, sink);
     if (known >= 0 && known != given) {

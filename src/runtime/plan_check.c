@@ -313,16 +313,15 @@ static Status check_sizes(Artifact *artifact, DiagSink *sink) {
     if (!section || section->len_bytes == 0) return STATUS_OK;
     DiagSpan span = {.file = artifact->path, .byte_offset = section->offset};
     bool is_model = artifact->plan->vocab_size != 0;
-    if (section->len_bytes % sizeof(PlanSize) != 0 || section->len_bytes > 1 << 16)
+    if (section->len_bytes % sizeof(PlanSize) != 0 || section->len_bytes > 1 << 18)
         return diag_error(sink, DIAG_X0006, span, "the sizes of entries are no table");
     artifact->sizes = (const PlanSize *)data;
     artifact->num_sizes = (uint32_t)(section->len_bytes / sizeof(PlanSize));
     for (uint32_t i = 0; i < artifact->num_sizes; i++) {
         const PlanSize *size = &artifact->sizes[i];
         if (!is_string(artifact, size->entry) || !is_string(artifact, size->name) ||
-            !is_string(artifact, size->at) || size->rejects_off_step > 1 || size->min < 1 ||
-            size->max < size->min || size->step < 1 || size->max > INT32_MAX ||
-            size->step > INT32_MAX)
+            !is_string(artifact, size->at) || size->reserved != 0 ||
+            !bucket_range_is_valid(&size->range))
             return diag_error(sink, DIAG_X0006, span, "size %u of an entry is malformed", i);
         if (is_model && *artifact_string(artifact, size->entry))
             return diag_error(sink, DIAG_X0006, span, "size %u is of an entry of its own", i);

@@ -128,6 +128,7 @@ ROWS = {
     "input_constraints[].min": ("plan", SUBGRAPH, 1, 9, "entries"),
     "input_constraints[].max": ("plan", SUBGRAPH, 16, 32, "entries"),
     "input_constraints[].step": ("plan", SUBGRAPH, 8, 4, "entries"),
+    "input_constraints[].hot": ("plan", SUBGRAPH, [8], [3], "entries"),
     "input_constraints[].off_step": ("run", SUBGRAPH, "pad", "reject", ("X0021", 3)),
     "input_layouts.qkv_packed": ("plan", MODEL, True, False, "kernels"),
     "targets[].name": ("plan", machine(), "l40s", "a100-sxm-80gb", "target"),

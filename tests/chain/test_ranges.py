@@ -28,7 +28,8 @@ def signature(artifact):
 
 
 def buckets(size):
-    return [*range(-(-size["min"] // size["step"]) * size["step"], size["max"], size["step"]), size["max"]]
+    steps = range(-(-size["min"] // size["step"]) * size["step"], size["max"], size["step"])
+    return sorted({*steps, *size["hot"], size["max"]})
 
 
 def cases(sizes):
@@ -37,6 +38,7 @@ def cases(sizes):
     for name, size in sizes.items():
         last = buckets(size)
         known = {size["min"], size["min"] + 1, last[0], last[0] + 1, last[-1] - 1, size["max"]}
+        known.update(hot + off for hot in size["hot"] for off in (-1, 0, 1))
         borders[name] = sorted(n for n in known if size["min"] <= n <= size["max"])
     return [{name: of[(i + k) % len(of)] for k, (name, of) in enumerate(borders.items())}
             for i in range(max(len(of) for of in borders.values()))]
@@ -252,6 +254,74 @@ SLICES = """func.func @main(%x: tensor<?x4xf32> {ingot.dims = ["n", ""]}, %y: te
   return %r, %s : tensor<?x4xf32>, tensor<2x4xf32>
 }
 """
+
+
+SCORES = """// A product that is summed over one size, and the softmax of its rows over another.
+func.func @main(%x: tensor<?x?xf32> {ingot.dims = ["n", "k"]}, %w: tensor<?x?xf32> {ingot.dims = ["k", "m"]})
+    -> (tensor<?x?xf32>, tensor<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %m = tensor.dim %w, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%n, %m) : tensor<?x?xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<?x?xf32>, tensor<?x?xf32>) outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %s = linalg.softmax dimension(1) ins(%p : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %p, %s : tensor<?x?xf32>, tensor<?x?xf32>
+}
+"""
+SCORES_BOUND = bound_of("// bound: 100 terms, magnitude 128")
+
+
+def scores(folder, sizes, more=""):
+    """The recipe of SCORES with these input_constraints, and its artifact."""
+    module = write(folder, "scores.mlir", SCORES)
+    recipe = write(folder, "r.yaml", "version: 1\nmodel_name: scores\nsubgraph: {file: scores.mlir}\ninput_constraints:\n"
+                   + "".join(f"  {name}: {{{of}}}\n" for name, of in sizes.items()) + more)
+    artifact = os.path.join(folder, "s.ingot")
+    return module, recipe, artifact
+
+
+def versions(artifact):
+    """(least, bucket) of every size, of every version of an artifact."""
+    return [tuple((s["least"], s["bucket"]) for s in entry["sizes"])
+            for entry in json.loads(run_well("inspect", artifact, "--json"))["entries"]]
+
+
+def check_hot_sizes():
+    """A hot size is the end of a bucket of its own, in recipe and module, and is computed as exactly as others."""
+    with scratch() as folder:
+        rest = {"k": "max: 5", "n": "min: 3, max: 40, step: 16"}
+        for hot, want in (("", [(3, 16), (17, 32), (33, 40)]),
+                          (", hot: [20, 5, 32]", [(3, 5), (6, 16), (17, 20), (21, 32), (33, 40)])):
+            module, recipe, artifact = scores(folder, rest | {"n": rest["n"] + hot, "m": "max: 9, step: 9"})
+            run_well("compile", recipe, "-o", artifact)
+            expect([v[2] for v in versions(artifact)] == want, versions(artifact))
+        sizes = signature(artifact)[2]
+        expect(sizes["n"]["hot"] == [5, 20, 32] and sizes["m"]["hot"] == [], sizes)
+        calls, generator = cases(sizes), random.Random(7)
+        expect({4, 5, 6, 19, 20, 21} <= {call["n"] for call in calls}, calls)
+        for call in calls:
+            compare_call(folder, module, artifact, call, SCORES_BOUND, generator)
+        _, recipe, artifact = scores(folder, rest | {"m": "max: 9", "n": rest["n"] + ", hot: [5, 20], off_step: reject"})
+        run_well("compile", recipe, "-o", artifact)
+        for num, nearest in ((5, None), (16, None), (20, None), (40, None), (4, "5"), (19, "16 or 20"), (21, "20 or 32")):
+            done = run("run", artifact, *make_inputs(folder, signature(artifact)[0], {"n": num, "k": 5, "m": 9}, generator))
+            expect_exit(done, 3 if nearest else 0)
+            said = done.stderr.decode()
+            expect(not nearest or f"write:    {nearest}\n" in said and "5, 16, 20, 32, 40 (recipe:6)" in said, said)
+        for hot in (2, 41):
+            _, recipe, _ = scores(folder, rest | {"m": "max: 9", "n": rest["n"] + f", hot: [5, {hot}]"})
+            refused(folder, recipe, 3, "R0011", f"n.hot {hot} lies outside min 3 to max 40", "r.yaml:6")
+        _, recipe, _ = scores(folder, rest | {"m": f"max: 9, hot: {list(range(1, 9))}", "n": rest["n"] + ", hot: [5]"})
+        refused(folder, recipe, 4, "P0016", "m: 9 (recipe:7)")
+        module = write(folder, "m.mlir", rows(ranges="{n = {max = 40, step = 16, hot = [5, 20]}}"))
+        run_well("compile", module, "-o", artifact)
+        expect([v[0] for v in versions(artifact)] == [(1, 5), (6, 16), (17, 20), (21, 32), (33, 40)], versions(artifact))
+        for hot in ("[41]", "[20, 5]", "[5, 5]", "5", '["5"]', "[0]"):
+            module = write(folder, "m.mlir", rows(ranges=f"{{n = {{max = 40, hot = {hot}}}}}"))
+            refused(folder, module, 3, "P0011", "is no range", "hot is an ascending list")
 
 
 def check_largest_sizes_must_exist():

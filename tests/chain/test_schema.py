@@ -28,7 +28,7 @@ SUBGRAPH = """
 version: 1
 model_name: s
 subgraph: {text: "func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }"}
-input_constraints: {x.0: {min: 1, max: 64, step: 8, off_step: reject}}
+input_constraints: {x.0: {min: 1, max: 64, step: 8, hot: [5], off_step: reject}}
 memory_optimization: {max_scratch_bytes: 4096}
 """
 # What is written at a place of one of the two: the reader refuses it, and so does the schema.
@@ -49,7 +49,7 @@ FAULTS = [
     (MODEL, ["relations"], "seq_len <= 8"), (MODEL, ["relations"], ["seq_len < 8"]), (MODEL, ["relations"], ["seq_len <= 8"] * 9),
     (MODEL, ["memory_optimization", "max_scratch_bytes"], 4096), (SUBGRAPH, ["precision"], {"kv_cache": "f16"}),
     (SUBGRAPH, ["input_constraints", "x.0", "max"], None), (SUBGRAPH, ["input_constraints", "x.0", "off_step"], "skip"),
-    (SUBGRAPH, ["memory_optimization", "max_scratch_bytes"], 1),
+    (SUBGRAPH, ["input_constraints", "x.0", "hot"], [0]), (SUBGRAPH, ["memory_optimization", "max_scratch_bytes"], 1),
 ]
 
 
