@@ -132,11 +132,12 @@ typedef struct Range {
 static Status refuse_range(Bind *b, const char *name) {
     Status status = diag_error(b->sink, DIAG_P0011, place(b), "@%s: ingot.ranges of %s is no range",
                                ir_symbol_name(b->func), name);
-    diag_evidence(b->sink,
-                  "min (1 if left out), max and step (max if left out) are whole numbers "
-                  "from 1 to %d, hot is an ascending list of them from min to max, off_step is "
-                  "\"pad\" or \"reject\"",
-                  SIZES_MAX_SIZE);
+    diag_evidence(
+        b->sink,
+        "min (1 if left out), max and step (max if left out) are whole numbers "
+        "from 1 to %d, hot is an ascending list of them from min to max, off_step is "
+        "\"pad\" or \"reject\", and with \"pad\" out_of_range \"reject\" or \"next_bucket\"",
+        SIZES_MAX_SIZE);
     diag_write(b->sink, "%s = {min = 1, max = 512, step = 64}", name);
     return status;
 }
@@ -163,27 +164,31 @@ static bool read_word(const IrAttr *value, const char *no, const char *yes, bool
     return *out || str_equal(value->str, no);
 }
 
-// What follows from the others.
-static void complete(BucketRange *range) {
+// What follows from the others; whether the first bucket serves what is less than min too.
+static void complete(BucketRange *range, bool serves_below) {
     if (!range->step) range->step = range->max;
     range->first = bucket_range_first(range, range->min);
+    if (serves_below) range->min = 1;
 }
 
 static bool read_author(const IrAttr *range, BucketRange *out) {
     if (range->kind != IR_ATTR_DICT) return false;
-    bool fits = true, rejects = false;
+    bool fits = true, rejects = false, serves_below = false;
     for (size_t i = 0; fits && i < range->num_entries; i++) {
         const char *key = range->entries[i].name;
         const IrAttr *value = range->entries[i].attr;
         fits = str_equal(key, "off_step") ? read_word(value, "pad", "reject", &rejects)
-               : str_equal(key, "hot")    ? read_hot(value, out)
-               : str_equal(key, "min")    ? read_size(value, &out->min)
-               : str_equal(key, "max")    ? read_size(value, &out->max)
-                                          : str_equal(key, "step") && read_size(value, &out->step);
+               : str_equal(key, "out_of_range")
+                   ? read_word(value, "reject", "next_bucket", &serves_below)
+               : str_equal(key, "hot") ? read_hot(value, out)
+               : str_equal(key, "min") ? read_size(value, &out->min)
+               : str_equal(key, "max") ? read_size(value, &out->max)
+                                       : str_equal(key, "step") && read_size(value, &out->step);
     }
     out->rejects_off_step = rejects;
-    if (!fits || !out->max) return false;
-    complete(out);
+    bool has_hot_below = out->num_hot > 0 && out->hot[0] < out->min;
+    if (!fits || out->min > out->max || has_hot_below || (rejects && serves_below)) return false;
+    complete(out, serves_below);
     return bucket_range_is_valid(out);
 }
 
@@ -194,7 +199,7 @@ static void read_recipe(const RecipeRange *range, BucketRange *out) {
     out->rejects_off_step = str_equal(range->off_step, "reject");
     out->num_hot = range->hot.num;
     for (uint32_t i = 0; i < range->hot.num; i++) out->hot[i] = (int32_t)range->hot.of[i];
-    complete(out);
+    complete(out, str_equal(range->out_of_range, "next_bucket"));
 }
 
 static Status find_range(Bind *b, const char *name, Range *out) {
@@ -241,13 +246,15 @@ static Status check_versions(Bind *b, const SizeRanges *ranges) {
 // In the form that passes read.
 static const IrAttr *range_attr(IrModule *m, const Range *range) {
     const BucketRange *is = &range->is;
-    IrNamedAttr entries[6] = {{"at", ir_attr_string(m, range->at)},
+    IrNamedAttr entries[7] = {{"at", ir_attr_string(m, range->at)},
                               {"max", ir_attr_i64(m, is->max)},
                               {"min", ir_attr_i64(m, is->min)},
                               {"step", ir_attr_i64(m, is->step)}};
     size_t num = 4;
     if (is->rejects_off_step)
         entries[num++] = (IrNamedAttr){"off_step", ir_attr_string(m, "reject")};
+    if (is->first != bucket_range_first(is, is->min))
+        entries[num++] = (IrNamedAttr){"first", ir_attr_i64(m, is->first)};
     const IrAttr *hot[BUCKET_RANGE_MAX_HOT];
     for (uint32_t i = 0; i < is->num_hot; i++) hot[i] = ir_attr_i64(m, is->hot[i]);
     if (is->num_hot) entries[num++] = (IrNamedAttr){"hot", ir_attr_array(m, is->num_hot, hot)};

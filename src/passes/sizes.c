@@ -42,6 +42,8 @@ static bool read_range(const IrNamedAttr *entry, SizeRange *out) {
                 read_number(range, "step", &is->step) && read_hot(range, is);
     if (!fits) return false;
     is->first = bucket_range_first(is, is->min);
+    bool has_first = ir_attr_dict_find(range, "first") != NULL;
+    if (has_first && !read_number(range, "first", &is->first)) return false;
     return bucket_range_is_valid(is);
 }
 

@@ -427,19 +427,6 @@ static void refuse_no_map(Reader *r, const DocNode *node, const char *prefix) {
     strbuf_deinit(&inside);
 }
 
-// Hot sizes lie in the range.
-static bool check_hot(Reader *r, const RecipeRange *range, const char *name, RecipeKey key) {
-    for (uint32_t i = 0; i < range->hot.num; i++) {
-        int64_t hot = range->hot.of[i];
-        if (hot >= range->min && hot <= range->max) continue;
-        note_error(diag_error(r->sink, DIAG_R0011, r->recipe->spans[key],
-                              "%.60s.hot %" PRId64 " lies outside min %" PRId64 " to max %" PRId64,
-                              name, hot, range->min, range->max));
-        return false;
-    }
-    return true;
-}
-
 // Of a subgraph: any name, each with a range.
 static void read_sizes(Reader *r, const DocNode *map) {
     static const char prefix[] = "input_constraints[].";
@@ -448,19 +435,15 @@ static void read_sizes(Reader *r, const DocNode *map) {
                            .span = item->key_span};
         size_t errors = r->sink->num_errors;
         r->num_errors_before = errors;
-        for (int i = RECIPE_SIZE_MIN; i <= RECIPE_SIZE_OFF_STEP; i++) r->is_given[i] = false;
+        for (int i = RECIPE_SIZE_MIN; i <= RECIPE_SIZE_BELOW; i++) r->is_given[i] = false;
         if (doc_want_kind(item, item->key, DOC_MAP, r->sink) != STATUS_OK) continue;
         read_map(r, item, prefix, &size);
         check_missing(r, prefix, item->key_span, &size);
         if (r->sink->num_errors != errors) continue;
         if (!r->is_given[RECIPE_SIZE_STEP]) size.range.step = size.range.max;
-        if (size.range.min > size.range.max)
-            note_error(diag_error(r->sink, DIAG_R0011, item->span,
-                                  "%.60s.min %" PRId64 " is above %.60s.max %" PRId64, item->key,
-                                  size.range.min, item->key, size.range.max));
-        else if (!check_hot(r, &size.range, item->key, RECIPE_SIZE_HOT))
-            continue;
-        else if (r->recipe->num_sizes == RECIPE_MAX_SIZES)
+        note_error(recipe_check_size(&size, item->span, r->recipe->spans, r->sink));
+        if (r->sink->num_errors != errors) continue;
+        if (r->recipe->num_sizes == RECIPE_MAX_SIZES)
             note_error(diag_error(r->sink, DIAG_R0012, item->span, "more than %d sizes",
                                   RECIPE_MAX_SIZES));
         else
@@ -528,7 +511,8 @@ typedef struct RangeKeys {
 // Puts the sizes that are to have a variant of their own among the others.
 static uint32_t add_hot(Reader *r, const RecipeRange *range, const RangeKeys *of, uint32_t num,
                         int64_t sizes[RECIPE_MAX_BUCKETS]) {
-    if (!check_hot(r, range, of->name, of->hot)) return 0;
+    DiagSpan span = r->recipe->spans[of->hot];
+    if (recipe_check_hot(range, of->name, span, r->sink) != STATUS_OK) return 0;
     for (uint32_t i = 0; i < range->hot.num; i++) {
         int64_t hot = range->hot.of[i];
         uint32_t at = 0;

@@ -32,6 +32,33 @@ Status recipe_read_ints(const DocNode *node, const RecipeKeyInfo *info, DiagSink
     return STATUS_OK;
 }
 
+Status recipe_check_hot(const RecipeRange *range, const char *name, DiagSpan span, DiagSink *sink) {
+    for (uint32_t i = 0; i < range->hot.num; i++)
+        if (range->hot.of[i] < range->min || range->hot.of[i] > range->max)
+            return diag_error(sink, DIAG_R0011, span,
+                              "%.60s.hot %" PRId64 " lies outside min %" PRId64 " to max %" PRId64,
+                              name, range->hot.of[i], range->min, range->max);
+    return STATUS_OK;
+}
+
+Status recipe_check_size(const RecipeSize *size, DiagSpan span, const DiagSpan *spans,
+                         DiagSink *sink) {
+    const RecipeRange *range = &size->range;
+    if (range->min > range->max)
+        return diag_error(sink, DIAG_R0011, span,
+                          "%.60s.min %" PRId64 " is above %.60s.max %" PRId64, size->name,
+                          range->min, size->name, range->max);
+    if (str_equal(range->off_step, "reject") && str_equal(range->out_of_range, "next_bucket")) {
+        Status status = diag_error(sink, DIAG_R0011, spans[RECIPE_SIZE_BELOW],
+                                   "%.60s.out_of_range next_bucket contradicts off_step reject: "
+                                   "what is less than min is no version's size either",
+                                   size->name);
+        diag_write(sink, "off_step: pad, or out_of_range: reject");
+        return status;
+    }
+    return recipe_check_hot(range, size->name, spans[RECIPE_SIZE_HOT], sink);
+}
+
 static Status refuse_op(const DocNode *item, const RecipeKeyInfo *info, DiagSink *sink) {
     const char *names[NUM_IR_OP_KINDS];
     for (int i = 0; i < NUM_IR_OP_KINDS; i++) names[i] = ir_op_info((IrOpKind)i)->name;

@@ -130,6 +130,8 @@ ROWS = {
     "input_constraints[].step": ("plan", SUBGRAPH, 8, 4, "entries"),
     "input_constraints[].hot": ("plan", SUBGRAPH, [8], [3], "entries"),
     "input_constraints[].off_step": ("run", SUBGRAPH, "pad", "reject", ("X0021", 3)),
+    "input_constraints[].out_of_range": ("run", SUBGRAPH | {"input_constraints": {"rows": {"min": 5, "max": 16, "step": 8}}},
+                                         "next_bucket", "reject", ("X0021", 3)),
     "input_layouts.qkv_packed": ("plan", MODEL, True, False, "kernels"),
     "targets[].name": ("plan", machine(), "l40s", "a100-sxm-80gb", "target"),
     "targets[].arch": ("diagnostic", MODEL, "x86_64", "vax", (None, 3)),

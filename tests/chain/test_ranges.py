@@ -283,6 +283,10 @@ def scores(folder, sizes, more=""):
     return module, recipe, artifact
 
 
+def call_scores(folder, artifact, call):
+    return run("run", artifact, *make_inputs(folder, signature(artifact)[0], call, random.Random(2)))
+
+
 def versions(artifact):
     """(least, bucket) of every size, of every version of an artifact."""
     return [tuple((s["least"], s["bucket"]) for s in entry["sizes"])
@@ -307,7 +311,7 @@ def check_hot_sizes():
         _, recipe, artifact = scores(folder, rest | {"m": "max: 9", "n": rest["n"] + ", hot: [5, 20], off_step: reject"})
         run_well("compile", recipe, "-o", artifact)
         for num, nearest in ((5, None), (16, None), (20, None), (40, None), (4, "5"), (19, "16 or 20"), (21, "20 or 32")):
-            done = run("run", artifact, *make_inputs(folder, signature(artifact)[0], {"n": num, "k": 5, "m": 9}, generator))
+            done = call_scores(folder, artifact, {"n": num, "k": 5, "m": 9})
             expect_exit(done, 3 if nearest else 0)
             said = done.stderr.decode()
             expect(not nearest or f"write:    {nearest}\n" in said and "5, 16, 20, 32, 40 (recipe:6)" in said, said)
@@ -322,6 +326,42 @@ def check_hot_sizes():
         for hot in ("[41]", "[20, 5]", "[5, 5]", "5", '["5"]', "[0]"):
             module = write(folder, "m.mlir", rows(ranges=f"{{n = {{max = 40, hot = {hot}}}}}"))
             refused(folder, module, 3, "P0011", "is no range", "hot is an ascending list")
+
+
+def check_sizes_below_the_first_bucket():
+    """out_of_range: what is less than min is refused, or computed in the first version as exactly as in any."""
+    with scratch() as folder:
+        rest, generator = {"k": "max: 5", "m": "min: 4, max: 9, step: 3, hot: [5], out_of_range: next_bucket"}, random.Random(8)
+        module, recipe, artifact = scores(folder, rest | {"n": "min: 20, max: 40, step: 16, out_of_range: next_bucket"})
+        run_well("compile", recipe, "-o", artifact)
+        expect(sorted({v[2] for v in versions(artifact)}) == [(1, 32), (33, 40)], versions(artifact))
+        expect(sorted({v[1] for v in versions(artifact)}) == [(1, 5), (6, 6), (7, 9)], versions(artifact))
+        for n, m in ((1, 1), (2, 4), (19, 3), (20, 5), (32, 6), (33, 7), (40, 9)):
+            compare_call(folder, module, artifact, {"n": n, "k": 5, "m": m}, SCORES_BOUND, generator)
+        for n, nearest in ((0, 1), (41, 40)):
+            done = call_scores(folder, artifact, {"n": n, "k": 5, "m": 4})
+            expect_exit(done, 3)
+            expect(f"the size n, is {n}" in done.stderr.decode() and f"write:    {nearest}\n" in done.stderr.decode(), done.stderr)
+        for said in ("", ", out_of_range: reject"):
+            _, recipe, artifact = scores(folder, rest | {"n": "min: 20, max: 40, step: 16" + said})
+            run_well("compile", recipe, "-o", artifact)
+            done = call_scores(folder, artifact, {"n": 19, "k": 5, "m": 4})
+            expect_exit(done, 3)
+            expect("less than its smallest" in done.stderr.decode() and "write:    20\n" in done.stderr.decode(), done.stderr)
+        _, recipe, _ = scores(folder, rest | {"n": "max: 40, off_step: reject, out_of_range: next_bucket"})
+        refused(folder, recipe, 3, "R0011", "contradicts off_step reject", "r.yaml:7")
+        module = write(folder, "m.mlir", rows(ranges='{n = {min = 5, max = 40, step = 16, out_of_range = "next_bucket"}}'))
+        run_well("compile", module, "-o", artifact)
+        expect([v[0] for v in versions(artifact)] == [(1, 16), (17, 32), (33, 40)], versions(artifact))
+        head = ("%y = tensor.extract_slice %x[2, 0] [2, 4] [1, 1] : tensor<?x4xf32> to tensor<2x4xf32>")
+        four = rows(ranges="{n = {min = 4, max = 40MORE}}", body=head, result="tensor<2x4xf32>")
+        run_well("compile", write(folder, "m.mlir", four.replace("MORE", "")), "-o", artifact)
+        refused(folder, write(folder, "m.mlir", four.replace("MORE", ', out_of_range = "next_bucket"')), 3, "P0015",
+                "is not there for the smallest size")
+        for more in (', hot = [4], out_of_range = "next_bucket"', ', out_of_range = "pad"',
+                     ', out_of_range = "next_bucket", off_step = "reject"'):
+            module = write(folder, "m.mlir", rows(ranges=f"{{n = {{min = 5, max = 40{more}}}}}"))
+            refused(folder, module, 3, "P0011", "is no range", "out_of_range")
 
 
 def check_largest_sizes_must_exist():

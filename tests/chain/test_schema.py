@@ -49,7 +49,8 @@ FAULTS = [
     (MODEL, ["relations"], "seq_len <= 8"), (MODEL, ["relations"], ["seq_len < 8"]), (MODEL, ["relations"], ["seq_len <= 8"] * 9),
     (MODEL, ["memory_optimization", "max_scratch_bytes"], 4096), (SUBGRAPH, ["precision"], {"kv_cache": "f16"}),
     (SUBGRAPH, ["input_constraints", "x.0", "max"], None), (SUBGRAPH, ["input_constraints", "x.0", "off_step"], "skip"),
-    (SUBGRAPH, ["input_constraints", "x.0", "hot"], [0]), (SUBGRAPH, ["memory_optimization", "max_scratch_bytes"], 1),
+    (SUBGRAPH, ["input_constraints", "x.0", "hot"], [0]), (SUBGRAPH, ["input_constraints", "x.0", "out_of_range"], "pad"),
+    (SUBGRAPH, ["memory_optimization", "max_scratch_bytes"], 1),
 ]
 
 
