@@ -174,7 +174,8 @@ typedef struct PlanSize {
 
 // ---- SECTION_RELATIONS
 
-// At most RELATION_MAX of them, of a language model: every call keeps to each.
+// At most RELATION_MAX of them: every call of a language model keeps to each, every call of an
+// entry to those whose names are all sizes of it.
 typedef struct PlanRelation {
     uint32_t text, at; // string offsets: in the form of abi/relation.h; file and line that state it
 } PlanRelation;

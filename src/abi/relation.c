@@ -68,6 +68,15 @@ bool relation_has(const Relation *relation, const char *name) {
     return false;
 }
 
+bool relation_is_about(const Relation *relation, const RelationSize *sizes, uint32_t num) {
+    for (uint32_t i = 0; i < relation->num_names; i++) {
+        bool is_there = false;
+        for (uint32_t k = 0; k < num; k++) is_there |= is_name(relation, i, sizes[k].name);
+        if (!is_there) return false;
+    }
+    return true;
+}
+
 uint64_t relation_product(const Relation *relation, const RelationSize *sizes, uint32_t num) {
     uint64_t product = relation->factor;
     for (uint32_t i = 0; i < relation->num_names; i++)

@@ -30,6 +30,8 @@ typedef struct RelationSize {
 // The names point into the text. False: it is no relation, and *out_wrong says what it lacks.
 bool relation_parse(const char *text, Relation *out, const char **out_wrong);
 bool relation_has(const Relation *relation, const char *name);
+// Does every name of it stand among the sizes?
+bool relation_is_about(const Relation *relation, const RelationSize *sizes, uint32_t num);
 // The left side; UINT64_MAX if it is more than that. Sizes that are not given count as 1.
 uint64_t relation_product(const Relation *relation, const RelationSize *sizes, uint32_t num);
 // The largest value of sizes[which] under which the relation holds, the others as they are; at most

@@ -587,7 +587,7 @@ static Status finish_plan(Compilation *c, Section *sections, uint32_t *out_num,
                           uint32_t *out_plan) {
     PlanTables *t = &c->plan.tables;
     TRY(match_code(c));
-    if (c->recipe && !is_text(c)) plan_build_guards(&c->plan, c->recipe);
+    if (c->recipe) plan_build_guards(&c->plan, c->recipe);
     if (c->recipe) t->header.reserve_bytes = (uint64_t)c->recipe->reserve_bytes;
     PlanLevel *levels = ARENA_ARRAY(&c->plan.arena, PlanLevel, c->num_planned);
     PlanMemoryPart *parts = ARENA_ARRAY(&c->plan.arena, PlanMemoryPart, PLAN_NUM_PARTS + 1);

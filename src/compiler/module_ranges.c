@@ -222,8 +222,53 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+// The relation as it bounds each size, the others at the least that a call can have.
+static Status check_relation(Bind *b, const RecipeRelation *relation, const SizeRanges *ranges) {
+    RelationSize sizes[SIZES_MAX_NAMES];
+    for (uint32_t i = 0; i < ranges->num; i++) {
+        const BucketRange *range = &ranges->of[i].is;
+        int64_t least = bucket_range_least(range, bucket_range_above(range, 1));
+        sizes[i] = (RelationSize){ranges->of[i].name, (uint64_t)least};
+    }
+    for (uint32_t i = 0; i < ranges->num; i++) {
+        uint64_t max = (uint64_t)ranges->of[i].is.max, most;
+        if (!relation_has(&relation->is, ranges->of[i].name)) continue;
+        most = relation_most(&relation->is, sizes, ranges->num, i, max);
+        if (most == max) continue;
+        Status status = diag_error(b->sink, DIAG_R0011, relation->span,
+                                   "no call can have the %s.max of %llu: the relation %s allows "
+                                   "%llu",
+                                   ranges->of[i].name, (unsigned long long)max, relation->text,
+                                   (unsigned long long)most);
+        diag_evidence(b->sink, "max is stated at %s", ranges->of[i].at);
+        diag_write(b->sink, "%s: {max: %llu}, or a larger bound", ranges->of[i].name,
+                   (unsigned long long)MAX(most, 1u));
+        return status;
+    }
+    return STATUS_OK;
+}
+
+// Those of the recipe whose sizes the entry has.
+static Status bind_relations(Bind *b, SizeRanges *ranges) {
+    RelationSize names[SIZES_MAX_NAMES];
+    const IrAttr *texts[RELATION_MAX];
+    for (uint32_t i = 0; i < ranges->num; i++) names[i] = (RelationSize){ranges->of[i].name, 1};
+    for (uint32_t i = 0; b->recipe && i < b->recipe->relations.num; i++) {
+        const RecipeRelation *relation = &b->recipe->relations.of[i];
+        if (!relation_is_about(&relation->is, names, ranges->num)) continue;
+        TRY(check_relation(b, relation, ranges));
+        texts[ranges->num_relations] = ir_attr_string(b->m, relation->text);
+        ranges->relations[ranges->num_relations++] = relation->is;
+    }
+    if (ranges->num_relations)
+        ir_op_set_attr(b->m, b->func, "ingot.relations",
+                       ir_attr_array(b->m, ranges->num_relations, texts));
+    return STATUS_OK;
+}
+
 static Status check_versions(Bind *b, const SizeRanges *ranges) {
-    if (size_ranges_num_versions(ranges) > 0) return STATUS_OK;
+    SizeVersions versions;
+    if (size_ranges_versions(ranges, &versions)) return STATUS_OK;
     StrBuf buckets = {0};
     const SizeRange *most = &ranges->of[0];
     for (uint32_t i = 0; i < ranges->num; i++) {
@@ -274,7 +319,9 @@ static Status set_ranges(Bind *b) {
     }
     ir_op_set_attr(m, b->func, "ingot.ranges",
                    b->num_names ? ir_attr_dict(m, b->num_names, of) : NULL);
-    return b->num_names ? check_versions(b, &ranges) : STATUS_OK;
+    if (!b->num_names) return STATUS_OK;
+    TRY(bind_relations(b, &ranges));
+    return check_versions(b, &ranges);
 }
 
 static Status check_used(Bind *b) {
@@ -304,7 +351,56 @@ Status module_ranges_bind(IrModule *m, IrOp *func, const Recipe *recipe, DiagSin
     return set_ranges(&b);
 }
 
+// The names of an entry's sizes, none if it has no ranges.
+static uint32_t entry_names(const IrOp *func, RelationSize *out) {
+    const IrAttr *ranges = ir_op_attr(func, "ingot.ranges");
+    uint32_t num = ranges ? (uint32_t)ranges->num_entries : 0;
+    for (uint32_t i = 0; i < num; i++) out[i] = (RelationSize){ranges->entries[i].name, 1};
+    return num;
+}
+
+static Status refuse_relation(IrModule *m, const RecipeRelation *relation, DiagSink *sink) {
+    const char *known[64];
+    size_t num_known = 0;
+    FOR_EACH_OP(func, ir_module_body(m)) {
+        RelationSize names[SIZES_MAX_NAMES];
+        uint32_t num = entry_names(func, names);
+        for (uint32_t i = 0; i < num && num_known < ARRAY_LEN(known); i++)
+            known[num_known++] = names[i].name;
+    }
+    for (uint32_t i = 0; i < relation->is.num_names; i++) {
+        const char *name = arena_strndup(&m->arena, relation->is.names[i], relation->is.lens[i]);
+        bool is_known = false;
+        for (size_t k = 0; k < num_known; k++) is_known |= str_equal(known[k], name);
+        if (is_known) continue;
+        Status status =
+            diag_error(sink, DIAG_R0015, relation->span,
+                       "the relation %s: the module has no size called %s", relation->text, name);
+        const char *nearest = str_nearest(name, known, num_known);
+        diag_write(sink, "%s", nearest ? nearest : "a name that ingot.dims gives");
+        return status;
+    }
+    return diag_error(sink, DIAG_R0015, relation->span,
+                      "the relation %s: no entry of the module has all of these sizes",
+                      relation->text);
+}
+
+// Every relation is about an entry.
+static Status check_relations(IrModule *m, const Recipe *recipe, DiagSink *sink) {
+    for (uint32_t i = 0; i < recipe->relations.num; i++) {
+        bool is_used = false;
+        FOR_EACH_OP(func, ir_module_body(m)) {
+            RelationSize names[SIZES_MAX_NAMES];
+            uint32_t num = entry_names(func, names);
+            is_used |= relation_is_about(&recipe->relations.of[i].is, names, num);
+        }
+        if (!is_used) return refuse_relation(m, &recipe->relations.of[i], sink);
+    }
+    return STATUS_OK;
+}
+
 Status module_ranges_check_recipe(IrModule *m, const Recipe *recipe, DiagSink *sink) {
+    TRY(check_relations(m, recipe, sink));
     for (uint32_t i = 0; i < recipe->num_sizes; i++) {
         const char *names[64];
         size_t num = 0;

@@ -43,7 +43,8 @@ typedef struct Reader {
     PlanSize *sizes;
     size_t num_sizes, sizes_capacity;
     uint32_t first_port; // of the entry at hand
-    SizeRanges ranges;
+    SizeRanges ranges;   // of the entry at hand
+    SizeVersions versions;
     uint64_t kv_bytes, kv_cache_bytes, arena_bytes, ports_bytes; // kv_cache_bytes: of one cache
 } Reader;
 
@@ -372,26 +373,42 @@ static Status refuse_port(Reader *r, uint32_t arg, const char *what) {
                       ir_symbol_name(r->entry), arg, what);
 }
 
-// The names of the dimensions of an argument, and the bytes it has in the entry's largest version:
-// its versions have their ports at the same places.
+// Bytes of a port in one version; false: more than can be counted. names: numbers of its sizes
+// among the ranges, -1: the dimension is a number.
+static bool version_bytes(const Reader *r, const PlanPort *port, const int32_t *names,
+                          uint32_t version, uint64_t *out) {
+    *out = dtype_info((Dtype)port->dtype)->bytes;
+    for (uint32_t d = 0; d < port->rank; d++) {
+        int64_t size = names[d] < 0 ? port->dims[d] : r->versions.of[version][names[d]];
+        if (!size_mul(*out, (uint64_t)size, out)) return false;
+    }
+    return true;
+}
+
+// The names of the dimensions of an argument, and the most bytes it has in a version of the entry:
+// versions have their ports at the same places.
 static Status name_dims(Reader *r, uint32_t arg, PlanPort *port, uint64_t *out_most_bytes) {
     const IrAttr *dims = ir_func_arg_attr(r->entry, arg, "ingot.dims");
-    uint64_t most = dtype_info((Dtype)port->dtype)->bytes;
+    int32_t names[PLAN_MAX_RANK];
     if (dims && (dims->kind != IR_ATTR_ARRAY || dims->num_elems != port->rank))
         return refuse_port(r, arg, "has other dimensions than ingot.dims says");
     for (uint32_t d = 0; d < port->rank; d++) {
-        int64_t largest = port->dims[d];
+        names[d] = -1;
         if (dims && dims->elems[d]->kind != IR_ATTR_STRING)
             return refuse_port(r, arg, "has dimensions without names");
         for (uint32_t i = 0; dims && i < r->ranges.num; i++)
             if (str_equal(r->ranges.of[i].name, dims->elems[d]->str)) {
                 port->dim_names[d] = plan_build_string(r->build, dims->elems[d]->str);
-                largest = r->ranges.of[i].is.max;
+                names[d] = (int32_t)i;
             }
-        if (!size_mul(most, (uint64_t)largest, &most))
-            return refuse_port(r, arg, "is too large in the largest version");
     }
-    *out_most_bytes = most;
+    *out_most_bytes = 0;
+    for (uint32_t v = 0; v < r->versions.num; v++) {
+        uint64_t bytes;
+        if (!version_bytes(r, port, names, v, &bytes))
+            return refuse_port(r, arg, "is too large in the largest version");
+        *out_most_bytes = MAX(*out_most_bytes, bytes);
+    }
     return STATUS_OK;
 }
 
@@ -466,6 +483,7 @@ static Status read_general_entry(Reader *r) {
                    .first_port = r->first_port,
                    .name = plan_build_string(r->build, called)};
     TRY(size_ranges_read(r->entry, r->sink, &r->ranges));
+    BUG_IF(!size_ranges_versions(&r->ranges, &r->versions), "more versions than were read");
     TRY(read_ports(r, &e));
     TRY(read_steps(r, &e));
     read_sizes(r, &e);
@@ -643,11 +661,14 @@ static void add_range(PlanBuild *build, const char *name, const RecipeRange *ran
 }
 
 void plan_build_guards(PlanBuild *build, const Recipe *recipe) {
-    build->sizes = ARENA_ARRAY(&build->arena, PlanSize, 2);
-    build->num_sizes = 0;
-    add_range(build, "batch_size", &recipe->batch_size, recipe, RECIPE_BATCH_OFF_STEP,
-              RECIPE_BATCH_BELOW);
-    add_range(build, "seq_len", &recipe->seq_len, recipe, RECIPE_SEQ_OFF_STEP, RECIPE_SEQ_BELOW);
+    if (!recipe_is_subgraph(recipe)) {
+        build->sizes = ARENA_ARRAY(&build->arena, PlanSize, 2);
+        build->num_sizes = 0;
+        add_range(build, "batch_size", &recipe->batch_size, recipe, RECIPE_BATCH_OFF_STEP,
+                  RECIPE_BATCH_BELOW);
+        add_range(build, "seq_len", &recipe->seq_len, recipe, RECIPE_SEQ_OFF_STEP,
+                  RECIPE_SEQ_BELOW);
+    }
     uint32_t num = recipe->relations.num;
     build->relations = ARENA_ARRAY(&build->arena, PlanRelation, num);
     build->num_relations = num;

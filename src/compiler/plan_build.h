@@ -29,8 +29,8 @@ uint32_t plan_build_string(PlanBuild *build, const char *text);
 // module.
 Status plan_build(IrModule *m, const WeightsImage *image, const PassConfig *config, DiagSink *sink,
                   PlanBuild *out_build) MUST_USE;
-// What the recipe of a language model says of the sizes of a call: relations, and ranges that it
-// holds calls against.
+// What the recipe says of the sizes of a call: relations, and of a language model the ranges that
+// it holds calls against.
 void plan_build_guards(PlanBuild *build, const Recipe *recipe);
 void plan_build_deinit(PlanBuild *build);
 

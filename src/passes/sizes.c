@@ -47,6 +47,19 @@ static bool read_range(const IrNamedAttr *entry, SizeRange *out) {
     return bucket_range_is_valid(is);
 }
 
+static bool read_relations(const IrOp *func, SizeRanges *out) {
+    const IrAttr *list = ir_op_attr(func, "ingot.relations");
+    if (!list) return true;
+    if (list->kind != IR_ATTR_ARRAY || list->num_elems > RELATION_MAX) return false;
+    for (size_t i = 0; i < list->num_elems; i++) {
+        const char *wrong;
+        if (list->elems[i]->kind != IR_ATTR_STRING ||
+            !relation_parse(list->elems[i]->str, &out->relations[out->num_relations++], &wrong))
+            return false;
+    }
+    return true;
+}
+
 Status size_ranges_read(const IrOp *func, DiagSink *sink, SizeRanges *out_ranges) {
     const IrAttr *attr = ir_op_attr(func, "ingot.ranges");
     *out_ranges = (SizeRanges){0};
@@ -54,7 +67,9 @@ Status size_ranges_read(const IrOp *func, DiagSink *sink, SizeRanges *out_ranges
     bool fits = attr->kind == IR_ATTR_DICT && attr->num_entries <= SIZES_MAX_NAMES;
     for (size_t i = 0; fits && i < attr->num_entries; i++)
         fits = read_range(&attr->entries[i], &out_ranges->of[out_ranges->num++]);
-    if (fits && size_ranges_num_versions(out_ranges) > 0) return STATUS_OK;
+    fits = fits && read_relations(func, out_ranges);
+    SizeVersions versions;
+    if (fits && size_ranges_versions(out_ranges, &versions) && versions.num > 0) return STATUS_OK;
     return diag_error(sink, DIAG_P0011, ir_loc_span(func->loc),
                       "@%s: ingot.ranges is no list of ranges", ir_symbol_name(func));
 }
@@ -72,23 +87,48 @@ int64_t size_bucket_of(const IrOp *version, const char *name) {
     return 0;
 }
 
-int64_t size_ranges_num_versions(const SizeRanges *ranges) {
-    int64_t num = 1;
-    for (uint32_t i = 0; i < ranges->num; i++) {
-        num *= bucket_range_count(&ranges->of[i].is);
-        if (num > SIZES_MAX_VERSIONS) return -1;
+bool size_ranges_hold(const SizeRanges *ranges, const int64_t *sizes) {
+    RelationSize named[SIZES_MAX_NAMES];
+    for (uint32_t i = 0; i < ranges->num; i++)
+        named[i] = (RelationSize){ranges->of[i].name, (uint64_t)sizes[i]};
+    for (uint32_t i = 0; i < ranges->num_relations; i++) {
+        const Relation *relation = &ranges->relations[i];
+        if (relation_product(relation, named, ranges->num) > relation->bound) return false;
     }
-    return num;
+    return true;
 }
 
-void size_ranges_version(const SizeRanges *ranges, int64_t version, int64_t *out_sizes) {
-    for (uint32_t i = ranges->num; i-- > 0;) {
-        const BucketRange *range = &ranges->of[i].is;
-        int64_t num = bucket_range_count(range), size = 0;
-        for (int64_t k = version % num; k >= 0; k--) size = bucket_range_above(range, size + 1);
-        out_sizes[i] = size;
-        version /= num;
+// Versions in which the names before number `name` have the buckets chosen; least: the smallest
+// call of these, the other names at theirs. A product grows with each size: what is beyond a
+// relation stays so.
+static bool add_versions(const SizeRanges *ranges, uint32_t name, int64_t *chosen, int64_t *least,
+                         SizeVersions *out) {
+    if (name == ranges->num) {
+        if (out->num == SIZES_MAX_VERSIONS) return false;
+        memcpy(out->of[out->num++], chosen, ranges->num * sizeof *chosen);
+        return true;
     }
+    const BucketRange *range = &ranges->of[name].is;
+    int64_t smallest = least[name];
+    bool fits = true;
+    for (int64_t bucket = 0; fits && bucket < range->max;) {
+        chosen[name] = bucket = bucket_range_above(range, bucket + 1);
+        least[name] = bucket_range_least(range, bucket);
+        if (!size_ranges_hold(ranges, least)) break;
+        fits = add_versions(ranges, name + 1, chosen, least, out);
+    }
+    least[name] = smallest;
+    return fits;
+}
+
+bool size_ranges_versions(const SizeRanges *ranges, SizeVersions *out) {
+    int64_t chosen[SIZES_MAX_NAMES], least[SIZES_MAX_NAMES];
+    for (uint32_t i = 0; i < ranges->num; i++) {
+        const BucketRange *range = &ranges->of[i].is;
+        least[i] = bucket_range_least(range, bucket_range_above(range, 1));
+    }
+    *out = (SizeVersions){0};
+    return add_versions(ranges, 0, chosen, least, out);
 }
 
 // ---- classes
@@ -104,6 +144,7 @@ typedef struct Prover {
     IrModule *m;
     DiagSink *sink;
     Status status;
+    SizeVersions versions;
 } Prover;
 
 static uint32_t root_of(const Sizes *s, uint32_t node) {
@@ -483,16 +524,22 @@ static void check_known(Prover *p, const IrOp *op, const IrValue *value) {
     }
 }
 
-// A type of the largest sizes must be one that could be written.
-static void check_elements(Prover *p, const IrOp *op, const IrValue *value) {
+// A type of the largest version must be one that could be written.
+static bool is_writable(const Prover *p, const IrValue *value, const int64_t *version) {
     int64_t total = 1;
-    bool fits = true;
     for (uint32_t d = 0; is_unknown(value->type) && d < value->type->rank; d++) {
-        int64_t size = max_of(p->s, sizes_of_dim(p->s, value, d));
-        if (size > 0) fits = fits && !__builtin_mul_overflow(total, size, &total);
+        Size size = sizes_of_dim(p->s, value, d);
+        int64_t most = size.name >= 0 ? version[size.name] : size.number;
+        if (most > 0 && __builtin_mul_overflow(total, most, &total)) return false;
     }
-    if (fits && total <= MAX_ELEMENTS) return;
-    if (p->status != STATUS_OK) return;
+    return total <= MAX_ELEMENTS;
+}
+
+static void check_elements(Prover *p, const IrOp *op, const IrValue *value) {
+    bool fits = true;
+    for (uint32_t i = 0; i < p->versions.num; i++)
+        fits = fits && is_writable(p, value, p->versions.of[i]);
+    if (fits || p->status != STATUS_OK) return;
     p->status = diag_error(p->sink, DIAG_P0016, ir_loc_span(op->loc),
                            "@%s: at the largest sizes a tensor has more than 2^48 elements",
                            ir_symbol_name(p->s->func));
@@ -576,6 +623,7 @@ Status sizes_prove(IrModule *m, IrOp *func, const SizeRanges *ranges, DiagSink *
     s->nodes = base_alloc(s->num_nodes, sizeof *s->nodes);
     for (uint32_t i = 0; i < s->num_nodes; i++) s->nodes[i] = (SizeNode){i, -1, -1};
     Prover p = {.s = s, .m = m, .sink = sink};
+    BUG_IF(!size_ranges_versions(ranges, &p.versions), "more versions than were read");
     TRY(name_arguments(&p));
     ir_walk(func, read_op, &p);
     if (p.status == STATUS_OK) ir_walk(func, check_op, &p);

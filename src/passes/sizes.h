@@ -6,6 +6,7 @@
 #define INGOT_PASSES_SIZES_H
 
 #include "abi/bucket_range.h"
+#include "abi/relation.h"
 #include "base/diag.h"
 #include "ir/ir.h"
 
@@ -25,16 +26,26 @@ typedef struct SizeRange {
 typedef struct SizeRanges {
     SizeRange of[SIZES_MAX_NAMES]; // sorted by name
     uint32_t num;
+    Relation relations[RELATION_MAX]; // that every call keeps to
+    uint32_t num_relations;
 } SizeRanges;
 
-// The ranges of an entry, none if it has no ingot.ranges; P0011 if they are malformed.
+// The buckets of every name in every version of an entry: all combinations in which a call can be
+// that keeps to the relations. The last name's run fastest.
+typedef struct SizeVersions {
+    int64_t of[SIZES_MAX_VERSIONS][SIZES_MAX_NAMES];
+    uint32_t num;
+} SizeVersions;
+
+// The ranges of an entry, none if it has no ingot.ranges, and its relations (ingot.relations);
+// P0011 if they are malformed.
 Status size_ranges_read(const IrOp *func, DiagSink *sink, SizeRanges *out_ranges) MUST_USE;
 // What the arguments of a version have where a size has this name; 0: none has it.
 int64_t size_bucket_of(const IrOp *version, const char *name);
-// Number of versions of an entry, -1: more than SIZES_MAX_VERSIONS.
-int64_t size_ranges_num_versions(const SizeRanges *ranges);
-// The bucket of every name in version number `version`, the last name's running fastest.
-void size_ranges_version(const SizeRanges *ranges, int64_t version, int64_t *out_sizes);
+// False: there are more than SIZES_MAX_VERSIONS.
+bool size_ranges_versions(const SizeRanges *ranges, SizeVersions *out);
+// Do sizes, in the order of the ranges, keep to the relations?
+bool size_ranges_hold(const SizeRanges *ranges, const int64_t *sizes);
 
 // What a dimension is: a name (number in the ranges), or a number (name -1).
 typedef struct Size {

@@ -531,10 +531,11 @@ static Status make_version(Version *v, IrOp *func, DiagSink *sink) {
 Status split_sizes(IrModule *m, IrOp *func, DiagSink *sink) {
     SizeRanges ranges;
     TRY(size_ranges_read(func, sink, &ranges));
-    int64_t num = size_ranges_num_versions(&ranges);
-    for (int64_t i = 0; i < num; i++) {
+    SizeVersions versions;
+    BUG_IF(!size_ranges_versions(&ranges, &versions), "more versions than were read");
+    for (uint32_t i = 0; i < versions.num; i++) {
         Version v = {.m = m, .ranges = &ranges};
-        size_ranges_version(&ranges, i, v.bucket);
+        memcpy(v.bucket, versions.of[i], sizeof v.bucket);
         TRY(make_version(&v, func, sink));
     }
     ir_op_erase(m, func);

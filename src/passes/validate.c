@@ -421,6 +421,17 @@ static uint32_t list_sizes(const BucketRange *range, int64_t bucket, int64_t *ou
     return num;
 }
 
+// The sizes of a case become smaller, one after the other, until they keep to the relations.
+static void keep_to_relations(const SizeRanges *ranges, const IrOp *root, SizeCase *c) {
+    for (uint32_t i = 0; i < ranges->num && !size_ranges_hold(ranges, c->of); i++) {
+        const BucketRange *range = &ranges->of[i].is;
+        int64_t bucket = size_bucket_of(root, ranges->of[i].name);
+        int64_t least =
+            bucket_range_least(range, bucket > 0 ? bucket : bucket_range_above(range, 1));
+        while (c->of[i] > least && !size_ranges_hold(ranges, c->of)) c->of[i]--;
+    }
+}
+
 // All named sizes go from the least to the most together, and once each is the least or the most
 // alone: what mixes them up is seen.
 static void list_size_cases(const SizeRanges *ranges, const IrOp *root, bool counts, Cases *out) {
@@ -442,6 +453,7 @@ static void list_size_cases(const SizeRanges *ranges, const IrOp *root, bool cou
             c->of[i] = sizes[i][at];
         }
         c->num = ranges->num;
+        if (counts) keep_to_relations(ranges, root, c);
     }
 }
 

@@ -92,6 +92,8 @@ Status call_sizes_add(CallSizes *sizes, const Artifact *artifact, const PlanEntr
     if (known >= 0) return STATUS_OK;
     BUG_IF(sizes->num == PLAN_MAX_SIZES, "more sizes than were checked");
     sizes->known[sizes->num] = size;
+    sizes->ports[sizes->num] = port;
+    sizes->dims[sizes->num] = d;
     sizes->of[sizes->num++] = given;
     return STATUS_OK;
 }

@@ -6,9 +6,11 @@
 #include "ingot.h"
 #include "runtime/artifact.h"
 
-// What the sizes of one call are; sizes[i] is of known[i].
+// What the sizes of one call are; of[i] is of known[i], first seen in a dimension of a port.
 typedef struct CallSizes {
     const PlanSize *known[PLAN_MAX_SIZES];
+    const PlanPort *ports[PLAN_MAX_SIZES];
+    uint32_t dims[PLAN_MAX_SIZES];
     int64_t of[PLAN_MAX_SIZES];
     uint32_t num;
 } CallSizes;

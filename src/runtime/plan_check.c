@@ -334,14 +334,27 @@ static Status check_sizes(Artifact *artifact, DiagSink *sink) {
     return STATUS_OK;
 }
 
+// Has an entry all sizes of relation `number`?
+static bool is_of_an_entry(const Artifact *artifact, uint32_t number) {
+    for (uint32_t i = 0; i < artifact->num_sizes; i++) {
+        RelationSize names[PLAN_MAX_SIZES];
+        uint32_t num = 0;
+        for (uint32_t k = 0; k < artifact->num_sizes; k++)
+            if (artifact->sizes[k].entry == artifact->sizes[i].entry)
+                names[num++] =
+                    (RelationSize){artifact_string(artifact, artifact->sizes[k].name), 1};
+        if (relation_is_about(&artifact->parsed_relations[number], names, num)) return true;
+    }
+    return false;
+}
+
 static Status check_relations(Artifact *artifact, DiagSink *sink) {
     const uint8_t *data;
     const SectionEntry *section = artifact_find_section(artifact, SECTION_RELATIONS, 0, &data);
     if (!section || section->len_bytes == 0) return STATUS_OK;
     DiagSpan span = {.file = artifact->path, .byte_offset = section->offset};
     uint64_t num = section->len_bytes / sizeof(PlanRelation);
-    if (section->len_bytes % sizeof(PlanRelation) != 0 || num > RELATION_MAX ||
-        !artifact->plan->vocab_size)
+    if (section->len_bytes % sizeof(PlanRelation) != 0 || num > RELATION_MAX)
         return diag_error(sink, DIAG_X0006, span, "the relations between sizes are no table");
     artifact->relations = (const PlanRelation *)data;
     artifact->num_relations = (uint32_t)num;
@@ -352,6 +365,8 @@ static Status check_relations(Artifact *artifact, DiagSink *sink) {
             !relation_parse(artifact_string(artifact, relation->text),
                             &artifact->parsed_relations[i], &why))
             return diag_error(sink, DIAG_X0006, span, "relation %u is malformed: %s", i, why);
+        if (!artifact->plan->vocab_size && !is_of_an_entry(artifact, i))
+            return diag_error(sink, DIAG_X0006, span, "relation %u is about no entry", i);
     }
     return STATUS_OK;
 }

@@ -1,54 +1,111 @@
 // Relations between the sizes of a call; see relations.h.
 #include "runtime/relations.h"
 
-enum { NUM_DIMS = 3 };
+enum { MAX_DIMS = PLAN_MAX_SIZES };
 
 typedef struct Dims {
-    RelationSize of[NUM_DIMS];
+    RelationSize of[MAX_DIMS];
+    const BucketRange *ranges[MAX_DIMS]; // NULL: any size can be
+    uint32_t num;
 } Dims;
 
 static Dims dims_of(const CallDims *call) {
-    return (Dims){{{"batch_size", call->batch_size},
-                   {"seq_len", call->seq_len},
-                   {"kv_cache_seq_len", call->kv_cache_seq_len}}};
+    return (Dims){.of = {{"batch_size", call->batch_size},
+                         {"seq_len", call->seq_len},
+                         {"kv_cache_seq_len", call->kv_cache_seq_len}},
+                  .num = 3};
 }
 
-static Status refuse(const Artifact *artifact, uint32_t number, const Dims *dims, DiagSink *sink) {
+static Dims dims_of_sizes(const Artifact *artifact, const CallSizes *sizes) {
+    Dims dims = {.num = sizes->num};
+    for (uint32_t i = 0; i < sizes->num; i++) {
+        const char *name = artifact_string(artifact, sizes->known[i]->name);
+        dims.of[i] = (RelationSize){name, (uint64_t)sizes->of[i]};
+        dims.ranges[i] = &sizes->known[i]->range;
+    }
+    return dims;
+}
+
+// The largest size with which the call would do, the others as they are; 0: none.
+static uint64_t could_be(const Relation *relation, const Dims *dims, uint32_t i) {
+    uint64_t most = relation_most(relation, dims->of, dims->num, i, dims->of[i].value);
+    const BucketRange *range = dims->ranges[i];
+    if (!range) return most;
+    if (range->rejects_off_step) return (uint64_t)bucket_range_below(range, (int64_t)most + 1);
+    return most < (uint64_t)range->min ? 0 : most;
+}
+
+// said: the sizes of the call that the relation is about.
+static Status refuse(const Artifact *artifact, uint32_t number, const Dims *dims, const char *said,
+                     DiagSink *sink) {
     const Relation *relation = &artifact->parsed_relations[number];
     const PlanRelation *stated = &artifact->relations[number];
-    StrBuf sizes = {0}, could_be = {0};
-    for (uint32_t i = 0; i < NUM_DIMS; i++) {
-        const RelationSize *size = &dims->of[i];
-        if (!relation_has(relation, size->name)) continue;
-        strbuf_printf(&sizes, "%s%s %llu", sizes.len ? " and " : "", size->name,
-                      (unsigned long long)size->value);
-        uint64_t most = relation_most(relation, dims->of, NUM_DIMS, i, size->value);
+    StrBuf others = {0};
+    for (uint32_t i = 0; i < dims->num; i++) {
+        if (!relation_has(relation, dims->of[i].name)) continue;
+        uint64_t most = could_be(relation, dims, i);
         if (most)
-            strbuf_printf(&could_be, "%s%s %llu", could_be.len ? ", or " : "", size->name,
+            strbuf_printf(&others, "%s%s %llu", others.len ? ", or " : "", dims->of[i].name,
                           (unsigned long long)most);
     }
-    Status status = diag_error(sink, DIAG_X0023, (DiagSpan){.file = artifact->path},
-                               "%s: the artifact allows %s", sizes.data,
-                               artifact_string(artifact, stated->text));
+    Status status =
+        diag_error(sink, DIAG_X0023, (DiagSpan){.file = artifact->path},
+                   "%s: the artifact allows %s", said, artifact_string(artifact, stated->text));
     (void)status;
     diag_evidence(sink, "%llu is more than %llu (%s)",
-                  (unsigned long long)relation_product(relation, dims->of, NUM_DIMS),
+                  (unsigned long long)relation_product(relation, dims->of, dims->num),
                   (unsigned long long)relation->bound, artifact_string(artifact, stated->at));
-    if (could_be.len) diag_write(sink, "%s", could_be.data);
-    strbuf_deinit(&sizes);
-    strbuf_deinit(&could_be);
+    if (others.len) diag_write(sink, "%s", others.data);
+    strbuf_deinit(&others);
     return STATUS_LIMIT;
 }
 
 static bool holds(const Artifact *artifact, uint32_t number, const Dims *dims) {
     const Relation *relation = &artifact->parsed_relations[number];
-    return relation_product(relation, dims->of, NUM_DIMS) <= relation->bound;
+    return relation_product(relation, dims->of, dims->num) <= relation->bound;
 }
 
 Status relations_check(const Artifact *artifact, const CallDims *call, DiagSink *sink) {
     const Dims dims = dims_of(call);
-    for (uint32_t i = 0; i < artifact->num_relations; i++)
-        if (!holds(artifact, i, &dims)) return refuse(artifact, i, &dims, sink);
+    for (uint32_t i = 0; i < artifact->num_relations; i++) {
+        if (holds(artifact, i, &dims)) continue;
+        StrBuf said = {0};
+        for (uint32_t k = 0; k < dims.num; k++)
+            if (relation_has(&artifact->parsed_relations[i], dims.of[k].name))
+                strbuf_printf(&said, "%s%s %llu", said.len ? " and " : "", dims.of[k].name,
+                              (unsigned long long)dims.of[k].value);
+        Status status = refuse(artifact, i, &dims, said.data, sink);
+        strbuf_deinit(&said);
+        return status;
+    }
+    return STATUS_OK;
+}
+
+static void put_size(const Artifact *artifact, const CallSizes *sizes, uint32_t i, StrBuf *out) {
+    strbuf_printf(out, "dimension %u of argument %s, the size %s, is %lld", sizes->dims[i],
+                  artifact_string(artifact, sizes->ports[i]->name),
+                  artifact_string(artifact, sizes->known[i]->name), (long long)sizes->of[i]);
+}
+
+Status relations_check_sizes(const Artifact *artifact, const PlanEntry *entry,
+                             const CallSizes *sizes, DiagSink *sink) {
+    const Dims dims = dims_of_sizes(artifact, sizes);
+    for (uint32_t i = 0; i < artifact->num_relations; i++) {
+        const Relation *relation = &artifact->parsed_relations[i];
+        if (!relation_is_about(relation, dims.of, dims.num) || holds(artifact, i, &dims)) continue;
+        StrBuf said = {0};
+        bool is_first = true;
+        strbuf_printf(&said, "@%s: ", artifact_string(artifact, entry->name));
+        for (uint32_t k = 0; k < dims.num; k++) {
+            if (!relation_has(relation, dims.of[k].name)) continue;
+            strbuf_puts(&said, is_first ? "" : ", and ");
+            put_size(artifact, sizes, k, &said);
+            is_first = false;
+        }
+        Status status = refuse(artifact, i, &dims, said.data, sink);
+        strbuf_deinit(&said);
+        return status;
+    }
     return STATUS_OK;
 }
 

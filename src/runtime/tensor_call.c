@@ -6,6 +6,7 @@
 #include "abi/dtype.h"
 #include "abi/fault.h"
 #include "runtime/call_sizes.h"
+#include "runtime/relations.h"
 
 IngotTensor tensor_of_port(const Artifact *artifact, const PlanPort *port) {
     return (IngotTensor){.name = artifact_string(artifact, port->name),
@@ -232,6 +233,7 @@ static Status pick_version(Call *call, uint32_t *out_entry) {
         if (!first) { // versions differ in sizes alone
             TRY(check_names(call, entry));
             TRY(check_ranges(call, entry));
+            TRY(relations_check_sizes(call->artifact, entry, &call->sizes, call->sink));
             first = entry;
         }
         if (!has_sizes(call, entry)) continue;

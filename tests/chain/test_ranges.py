@@ -364,6 +364,107 @@ def check_sizes_below_the_first_bucket():
             refused(folder, module, 3, "P0011", "is no range", "out_of_range")
 
 
+def wide(folder, relations="", n="max: 32, step: 8", m="max: 32, step: 8", k="max: 6"):
+    more = f"relations: {json.dumps(relations)}\n" if relations else ""
+    return scores(folder, {"n": n, "m": m, "k": k}, more)
+
+
+def check_relations_leave_versions_out():
+    """A version exists exactly if a call that keeps to the relations is served by it; what a version would need that
+    is not there, is not planned either."""
+    with scratch() as folder:
+        seen = {}
+        grid = ((1, 8), (9, 16), (17, 24), (25, 32))
+        for tag, relations, holds in (("none", [], lambda n, m: True), ("all", ["2 * n * m <= 2048"], lambda n, m: True),
+                                      ("one", ["n * m <= 64"], lambda n, m: n * m <= 64),
+                                      ("two", ["n * m <= 200", "n*n*m <= 1100"], lambda n, m: n * m <= 200 and n * n * m <= 1100)):
+            _, recipe, artifact = wide(folder, relations)
+            run_well("compile", recipe, "-o", artifact)
+            want = [((1, 6), m, n) for m in grid for n in grid if holds(n[0], m[0])]
+            expect(versions(artifact) == want, (relations, versions(artifact)))
+            report = json.loads(run_well("inspect", artifact, "--json"))
+            seen[tag] = {part["name"]: part["bytes"] for part in report["memory"]["parts"]} | {"versions": len(want)}
+        expect(seen["none"]["versions"] == 16 and seen["one"]["versions"] == 7 and seen["two"]["versions"] == 8, seen)
+        for part in ("io", "code"):
+            expect(seen["one"][part] < seen["none"][part] == seen["all"][part], (part, seen))
+        _, recipe, _ = wide(folder, n="max: 128, step: 8")
+        refused(folder, recipe, 4, "P0016", "n: 16")
+        _, recipe, _ = wide(folder, ["n * m <= 128"], n="max: 128, step: 8")
+        run_well("compile", recipe, "--dry-run")
+
+
+def check_relations_are_kept_by_calls():
+    """At the bound a call is answered as the interpreter answers it, in every version; beyond it is refused before
+    it runs, with argument, dimension, value, what is allowed and the recipe's line."""
+    with scratch() as folder:
+        generator = random.Random(9)
+        module, recipe, artifact = wide(folder, ["n * m <= 64"])
+        run_well("compile", recipe, "-o", artifact, "--verify-each")
+        calls = [(1, 1), (8, 8), (7, 9), (9, 7), (2, 32), (32, 2), (32, 1), (1, 32), (16, 4), (4, 16), (3, 17), (17, 3), (25, 2)]
+        for i, (n, m) in enumerate(calls):
+            compare_call(folder, module, artifact, {"n": n, "m": m, "k": 1 + i % 6}, SCORES_BOUND, generator)
+        for n, m, could in ((9, 8, "n 8, or m 7"), (33, 1, None), (32, 3, "n 21, or m 2"), (32, 32, "n 2, or m 2")):
+            done = call_scores(folder, artifact, {"n": n, "m": m, "k": 2})
+            said = done.stderr.decode()
+            if could is None:
+                expect(done.returncode == 3 and "X0021" in said, said)
+                continue
+            expect(done.returncode == 4, said)
+            for words in ("error[X0023]: @main: ", f"dimension 0 of argument x, the size n, is {n}",
+                          f"dimension 1 of argument w, the size m, is {m}", "the artifact allows n * m <= 64",
+                          f"{n * m} is more than 64 (recipe:8)", f"write:    {could}\n"):
+                expect(words in said, (words, said))
+        _, recipe, artifact = wide(folder, ["n * m <= 64"], n="min: 4, max: 32, step: 8, off_step: reject", m="min: 2, max: 8")
+        run_well("compile", recipe, "-o", artifact)
+        done = call_scores(folder, artifact, {"n": 24, "m": 3, "k": 2})
+        expect(done.returncode == 4 and "n 16" in done.stderr.decode() and "m 2" in done.stderr.decode(), done.stderr)
+        done = call_scores(folder, artifact, {"n": 32, "m": 8, "k": 2})
+        expect(done.returncode == 4 and "n 8" in done.stderr.decode() and "m 2" in done.stderr.decode(), done.stderr)
+
+
+def check_relations_that_cannot_be():
+    """Names that the module does not have, ranges that no call could have, sizes of different entries."""
+    two = ("func.func @F(%x: tensor<?x4xf32> {ingot.dims = [\"SIZE\", \"\"]}) -> tensor<?x4xf32> {\n  " + EXP
+           + "\n  return %y : tensor<?x4xf32>\n}\n")
+    with scratch() as folder:
+        for relations, code, *words in (
+                (["n * mm <= 64"], "R0015", "no size called mm", "write:    m\n"), (["n < 4"], "R0015", "<= must follow"),
+                (["n * m <= 31"], "R0011", "no call can have the", ".max of 32", "allows 31"),
+                (["seq_len <= 64"], "R0015", "no size called seq_len"), (["n <= 32"] * 9, "R0012", "9 relations")):
+            _, recipe, _ = wide(folder, relations)
+            refused(folder, recipe, 3, code, "r.yaml:8", *words)
+        _, recipe, _ = wide(folder, ["n * m <= 64"], n="min: 3, max: 32, step: 8")
+        refused(folder, recipe, 3, "R0011", "the m.max of 32", "allows 21", "write:    m: {max: 21}, or a larger bound")
+        write(folder, "m.mlir", two.replace("F", "f").replace("SIZE", "a") + two.replace("F", "g").replace("SIZE", "b"))
+        text = ("version: 1\nmodel_name: two\nsubgraph: {file: m.mlir}\n"
+                "input_constraints: {a: {max: 8}, b: {max: 8}}\nrelations: [\"%s\"]\n")
+        refused(folder, write(folder, "r.yaml", text % "a * b <= 16"), 3, "R0015", "no entry of the module has all", "r.yaml:5")
+        recipe, artifact = write(folder, "r.yaml", text % "2 * b <= 16"), os.path.join(folder, "two.ingot")
+        run_well("compile", recipe, "-o", artifact)
+        refused(folder, write(folder, "r.yaml", text % "3 * b <= 16"), 3, "R0011", "the b.max of 8", "allows 5")
+
+
+def check_one_name_is_one_size():
+    """Dimensions of several arguments with one name are equal: proven of the module, checked of every call."""
+    with scratch() as folder:
+        _, recipe, artifact = scores(folder, {"k": "max: 5", "n": "max: 8", "m": "max: 9"})
+        run_well("compile", recipe, "-o", artifact)
+        arguments = signature(artifact)[0]
+        expect([a["dims"] for a in arguments] == [["n", "k"], ["k", "m"]], arguments)
+        call = make_inputs(folder, arguments, {"n": 3, "k": 4, "m": 2}, random.Random(3))
+        run_well("run", artifact, *call)
+        write_npy(os.path.join(folder, "w.npy"), "f32", (5, 2), [0.0] * 10)
+        done = run("run", artifact, *call)
+        expect_exit(done, 3)
+        expect("X0021" in done.stderr.decode() and "dimension 0 of argument w, the size k, is 5; an argument before it has 4"
+               in done.stderr.decode() and "(recipe:5)" in done.stderr.decode(), done.stderr)
+        apart = SCORES.replace('["k", "m"]', '["l", "m"]')
+        expect(apart != SCORES, "the module names its sizes otherwise")
+        _, recipe, _ = scores(folder, {"k": "max: 5", "l": "max: 5", "n": "max: 8", "m": "max: 9"})
+        write(folder, "scores.mlir", apart)
+        refused(folder, recipe, 3, "P0015", "to be equal")
+
+
 def check_largest_sizes_must_exist():
     """What no type could say is refused before anything multiplies it; what no machine holds, before it is written."""
     three = ('func.func @main(%x: tensor<?x?x?xf32> {ingot.dims = ["a", "b", "c"]}) -> tensor<?x?x?xf32>\n  attributes '
