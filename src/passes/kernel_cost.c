@@ -201,16 +201,16 @@ static void count_cast(const KernelCount *c, const IrOp *op, double *ops) {
     ops[COST_VECTOR] += op->kind == IR_ARITH_EXTF || op->kind == IR_ARITH_TRUNCF ? 2 * n : n;
 }
 
-// Where no operation takes it from memory so, it has a register. The one operation that uses it
-// leaves its result there: a copy of one of them, or a spill, unless the result is carried out of
-// the loop. (Convolutions on a Zen 3, turns of two: tiles of 12 and 14 rows of one vector take 9.7
-// and 9.9 clocks instead of 6 and 7, of 4 and 6 rows of two vectors 4.1 and 6.4 instead of 4 and 6.)
+// Where no operation takes it from memory so, it has a register. A multiply-add that alone uses it
+// leaves its sum there: a copy of one of them, or a spill, unless the sum is carried out of the
+// loop. (Convolutions on a Zen 3, turns of two: tiles of 12 and 14 rows of one vector take 9.7 and
+// 9.9 clocks instead of 6 and 7, of 4 and 6 rows of two vectors 4.1 and 6.4 instead of 4 and 6.)
 static void count_broadcast(const KernelCount *c, const IrOp *op, double *ops) {
     if (c->target->numbers[TARGET_ISSUE_BROADCAST] <= 0) return;
     ops[COST_BROADCAST] += 1;
     if (!ir_value_has_one_use(&op->results[0])) return;
     const IrOp *user = op->results[0].first_use->owner;
-    if (user->num_results != 1 || !ir_value_has_one_use(&user->results[0])) return;
+    if (user->kind != IR_VECTOR_FMA || !ir_value_has_one_use(&user->results[0])) return;
     const IrOp *next = user->results[0].first_use->owner;
     ops[COST_VECTOR] += next->block == op->block && next != op->block->last;
 }

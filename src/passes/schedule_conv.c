@@ -63,8 +63,8 @@ size_t schedule_list_conv(IrModule *m, const IrOp *kernel, const Target *target,
                         even * rows * vectors <= SCHEDULE_MAX_SUMS;
             if (even == last || !fits || num == max) continue;
             last = even;
-            // An input that one sum takes gives it its register, but in the last step of a turn: many
-            // sums would wander through all registers, so they take one step a turn.
+            // An input that one sum takes gives it its register, but in the last step of a turn:
+            // many sums would wander through all registers, so they take one step a turn.
             int64_t sums = rows * even * vectors;
             bool once = keeps_ones && vectors == 1 && sums >= MANY_SUMS;
             out[num++] = (Schedule){.lanes = lanes,

@@ -95,6 +95,26 @@ def check_conv_image_by_image():
     return one_conv((24, 20, 20, 64), 64, 3)
 
 
+def check_inputs_that_take_registers():
+    """Where no operation takes an input from memory into all lanes, the tile of many rows of one vector is no longer
+    the cheapest, and has its sums added to once a turn: they would not stay in their registers."""
+    with open(os.path.join(ROOT, "data", "targets", "x86-64-v3.yaml"), encoding="utf-8") as file:
+        machine = file.read()
+    net, seen = cnn_models.Net((1, 56, 56, 64)), []
+    with scratch() as folder:
+        path = os.path.join(folder, "net")
+        net.write(path, net.conv(net.x, 64, 3))
+        for text in (machine, "".join(line for line in machine.splitlines(True) if "broadcast:" not in line)):
+            with open(path + ".yaml", "w", encoding="utf-8") as file:
+                file.write(text)
+            report = json.loads(run_well("compile", path + ".mlir", "--model", path + ".gguf", "--dry-run", "--json",
+                                         f"--target-file={path}.yaml"))
+            (kernel,) = [k for k in report["predicted"][0]["schedules"] if k["kernel"] == "conv"]
+            (tall,) = [c for c in kernel["candidates"] if (c["row_tile"], c["col_tile"]) == (14, 1)]
+            seen.append((kernel["candidates"][0]["col_tile"] > 1, tall.get("unroll", 1)))
+    expect(seen == [(True, 1), (False, 2)], seen)
+
+
 def check_conv_stride_of_two_kinds():
     return one_conv((1, 13, 17, 8), 16, 3, stride=(2, 3))
 
