@@ -101,12 +101,32 @@ static bool body_has(const IrOp *op, IrOpKind kind) {
     return false;
 }
 
+// Sums of products over windows: an input is read at a place that a loop of the result and one of
+// the sum give together.
+static bool is_windowed(const IrOp *op) {
+    bool adds = op->kind == IR_LINALG_GENERIC && op->segments[0] >= 2 &&
+                (body_has(op, IR_ARITH_ADDF) || body_has(op, IR_MATH_FMA));
+    if (!adds) return false;
+    for (uint32_t i = 0; i < op->segments[0]; i++) {
+        const IrAffineMap *map = ir_op_attr(op, "indexing_maps")->elems[i]->map;
+        for (uint32_t r = 0; r < map->num_results; r++) {
+            bool uses[2] = {false, false}; // loops of the result, of the sum
+            for (uint32_t d = 0; d < map->num_dims; d++)
+                if (ir_affine_uses_dim(map->results[r], d))
+                    uses[ir_linalg_iterator(op, d) == IR_REDUCTION] = true;
+            if (uses[0] && uses[1]) return true;
+        }
+    }
+    return false;
+}
+
 static bool is_conv(const IrOp *op) {
     const IrAttr *form = ir_op_attr(op, "ingot.contract");
     bool is_pool = op->num_operands > 1 && ir_op_operand(op, 1)->type->rank < 3;
     bool is_marked = form && form->kind == IR_ATTR_STRING && !is_pool &&
                      (str_equal(form->str, "conv") || str_equal(form->str, "window"));
-    return is_marked || strstr(ir_op_info(op->kind)->name, "conv_2d") != NULL;
+    return is_marked || strstr(ir_op_info(op->kind)->name, "conv_2d") != NULL ||
+           (!form && is_windowed(op));
 }
 
 // A sum of products: two factors multiplied and added up over a loop.
@@ -272,6 +292,20 @@ const IrOp *fusion_scores_of(const IrOp *softmax) {
     return NULL;
 }
 
+// Who reads what a copy in the same order makes: of several the first.
+static const IrOp *uncopied_reader(IrModule *m, const IrOp *op) {
+    for (int i = 0; i < 4 && op->kind == IR_LINALG_GENERIC && is_copy(op); i++) {
+        const IrValue *value = &op->results[0];
+        if (op->segments[0] != 1 || !ir_affine_is_identity(ir_linalg_map(m, op, 0))) break;
+        const IrOp *reader = value->first_use ? value->first_use->owner : op;
+        while (fusion_is_view(reader) && reader->results[0].first_use)
+            reader = reader->results[0].first_use->owner;
+        if (!is_structured(reader)) break;
+        op = reader;
+    }
+    return op;
+}
+
 static FusionPattern pattern_of(IrModule *m, const IrOp *producer, const IrOp *consumer) {
     if (ir_op_attr(producer, "ingot.composite") || ir_op_attr(consumer, "ingot.composite"))
         return NUM_FUSION_PATTERNS;
@@ -281,9 +315,11 @@ static FusionPattern pattern_of(IrModule *m, const IrOp *producer, const IrOp *c
         bool is_epilogue = is_elementwise(consumer) && reads_in_place(m, consumer);
         return is_epilogue ? epilogue_of(consumer) : NUM_FUSION_PATTERNS;
     }
-    if (is_conv(producer))
-        return is_elementwise(consumer) && !is_copy(consumer) ? FUSION_CONV_RELU_BN
-                                                              : NUM_FUSION_PATTERNS;
+    if (is_conv(producer)) {
+        const IrOp *reader = uncopied_reader(m, consumer);
+        return is_elementwise(reader) && !is_copy(reader) ? FUSION_CONV_RELU_BN
+                                                          : NUM_FUSION_PATTERNS;
+    }
     if (is_norm(producer) && is_quantisation(consumer)) return FUSION_NORM_QUANTIZE;
     if (is_product(consumer) && is_whole_softmax(m, producer)) return FUSION_ATTN_SOFTMAX;
     if (ends_softmax(m, producer, consumer)) return FUSION_MATMUL_SOFTMAX;

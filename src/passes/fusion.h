@@ -81,6 +81,7 @@ typedef struct FusionEdge {
     const IrOp *func;                          // where both sides meet: a kernel if joined
     const IrOp *producer_func, *consumer_func; // kernels that hold the ops
     const IrOp *producer, *consumer;           // a composite kernel stands for its ops
+    const IrOp *copy;                          // the kernel between that copies a part, or NULL
     FusionPattern pattern;                     // NUM_FUSION_PATTERNS: none
     bool is_applied;
     uint32_t reasons; // bits 1 << FusionReason, 0 if applied

@@ -102,6 +102,7 @@ typedef struct End {
     const IrOp *func, *op;
     const IrValue *value; // as the op makes or reads it
     bool crosses_call;    // of a function that is no kernel
+    const IrOp *copy;     // a kernel of nothing but views that the value passes; NULL: none
 } End;
 
 static bool counts_as_one(const IrOp *kernel) {
@@ -121,7 +122,18 @@ static bool find_producer(const IrModule *m, const IrOp *call, uint32_t number, 
         *out = (End){.func = func, .op = func, .value = value};
         return true;
     }
-    if (!maker) return false; // an argument handed through
+    if (!maker) { // a kernel that copies a part of its argument
+        while (value->def_op) value = ir_op_operand(value->def_op, 0);
+        if (!is_kernel(func) || value->def_block != ir_func_body(func)) return false;
+        const IrValue *given = ir_op_operand(call, value->number);
+        while (given->def_op && fusion_is_view(given->def_op))
+            given = ir_op_operand(given->def_op, 0);
+        if (!given->def_op || given->def_op->kind != IR_FUNC_CALL ||
+            !find_producer(m, given->def_op, given->number, depth + 1, out))
+            return false;
+        out->copy = func;
+        return true;
+    }
     if (maker->kind == IR_FUNC_CALL) {
         while (value->def_op != maker) value = ir_op_operand(value->def_op, 0);
         if (!find_producer(m, maker, value->number, depth + 1, out)) return false;
@@ -446,6 +458,10 @@ static void judge(IrModule *m, FusionEdge *e, const IrValue *stored, const End *
                   const End *to) {
     Judge j = {.m = m, .edge = e, .stored = stored};
     const IrOp *call = stored->def_op;
+    if (from->copy)
+        blame(&j, REASON_MAP,
+              arena_printf(&m->arena, "@%s copies a part of it in between: what fills its tiles",
+                           ir_symbol_name(from->copy)));
     if (from->crosses_call || to->crosses_call)
         blame(&j, REASON_CALL,
               arena_printf(&m->arena, "through @%s", ir_symbol_name(ir_call_callee(m, call))));
@@ -544,6 +560,7 @@ static void collect_value(IrModule *m, const IrOp *func, const IrValue *value, u
                                .consumer_func = to->items[i].func,
                                .producer = from.op,
                                .consumer = to->items[i].op,
+                               .copy = from.copy,
                                .pattern = fusion_pattern_of(m, from.op, to->items[i].op),
                                .bytes =
                                    MIN(bytes_of(value->type), bytes_of(to->items[i].value->type)),

@@ -32,7 +32,8 @@ static const char *reason_of(IrModule *m, const FusionEdges *edges, const IrOp *
     for (size_t i = 0; i < edges->num_items; i++) {
         const FusionEdge *e = &edges->items[i];
         if (e->func != func || e->is_applied) continue;
-        bool is_mine = e->producer == maker || e->producer == kernel;
+        bool is_mine =
+            e->producer == maker || e->producer == kernel || (e->copy && e->copy == kernel);
         if (!is_mine && maker && maker->kind == IR_FUNC_CALL)
             is_mine = e->reasons >> REASON_CALL & 1;
         if (is_mine) first = MIN(first, fusion_edge_reason(e));

@@ -78,6 +78,44 @@ def check_forbidden_stays_apart():
     expect(seen["forbid"][0] > 1 and seen["forbid"][1] >= image, f"kernels and arena: {seen}")
 
 
+def check_odd_channels():
+    """Channels that fill no tile, depthwise and in groups too: required, the convolution is joined with what follows
+    it, or it is refused with what is in the way; forbidden, it is apart; and no buffer is without a reason."""
+    if np is None:
+        raise Skip("numpy is not installed")
+    seen = {}
+    for name, channels, k, options in (("5", 16, 5, {}), ("19", 8, 19, {}), ("1x1", 16, 5, {"r": 1}),
+                                       ("depthwise", 12, 12, {"depthwise": True}), ("12", 12, 12, {}),
+                                       ("groups", 12, 8, {"groups": 4}), ("16", 16, 16, {})):
+        for mode in ("forbid", "allow", "require"):
+            net = cnn_models.Net((1, 7, 7, channels))
+            y = net.relu(net.batch_norm(net.conv(net.x, k, options.get("r", 3), **{
+                key: value for key, value in options.items() if key != "r"})))
+            with scratch() as folder:
+                path = write(folder, net, y, mode)
+                done = run("compile", path + ".yaml", "-o", path + ".ingot")
+                if mode == "require" and done.returncode:
+                    refused(path, b"stay apart", b"evidence: ")
+                    seen[name, mode] = None
+                    continue
+                x, got, artifact = answer(path, net)
+                near(got, net.answer(y, x))
+                record = json.loads(run_well("explain", path + ".ingot", "--json"))
+                inner = [b for b in record["buffers"] if not b["in_kernel"] and b["consumer"]]
+                expect(all(b["reason"] != "result" for b in inner), f"{name}, {mode}: {inner}")
+                (rule,) = [r for r in record["rules"] if r["pattern"] == "conv_relu_bn"]
+                if mode != "allow":
+                    few, many = ("num_applied", "num_apart") if mode == "forbid" else ("num_apart", "num_applied")
+                    expect(rule[few] == 0 < rule[many], f"{name}, {mode}: {rule}")
+                seen[name, mode] = len(artifact["kernels"])
+    for name, mode in seen:
+        if mode == "require":
+            joined = seen[name, mode]
+            expect(joined is None or joined < seen[name, "forbid"], f"{name}: {seen}")
+    return ", ".join(f"{name}: {'joined' if joined else 'refused'}" for (name, mode), joined in seen.items()
+                     if mode == "require")
+
+
 def check_explained():
     net, y = network()
     for mode, outcome in (("forbid", "not applied"), ("require", "applied")):
