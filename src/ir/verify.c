@@ -98,17 +98,22 @@ static bool check_annotations(Verifier *v, const IrOp *op) {
     return true;
 }
 
+static bool check_ranked(Verifier *v, const IrOp *op, const IrType *type) {
+    if (type->kind != IR_TYPE_UNRANKED_TENSOR && type->kind != IR_TYPE_UNRANKED_MEMREF) return true;
+    bool is_good = verify_fail(v, DIAG_I0104, op,
+                               "has the unranked type '%s', which only a test driver may use",
+                               verify_type(v, type));
+    diag_write(v->sink, "a type with its sizes: tensor<?x...> where one is unknown");
+    return is_good;
+}
+
 static bool check_unranked(Verifier *v, const IrOp *op) {
     if (v->options.allow_test_ops) return true;
-    for (uint32_t i = 0; i < op->num_results; i++) {
-        IrTypeKind kind = op->results[i].type->kind;
-        if (kind == IR_TYPE_UNRANKED_TENSOR || kind == IR_TYPE_UNRANKED_MEMREF) {
-            return verify_fail(v, DIAG_I0104, op,
-                               "has the unranked type '%s', which only a test driver may "
-                               "use",
-                               verify_type(v, op->results[i].type));
-        }
-    }
+    for (uint32_t i = 0; i < op->num_results; i++)
+        if (!check_ranked(v, op, op->results[i].type)) return false;
+    for (uint32_t r = 0; r < op->num_regions; r++) FOR_EACH_BLOCK(block, &op->regions[r])
+    for (uint32_t i = 0; i < block->num_args; i++)
+        if (!check_ranked(v, op, block->args[i]->type)) return false;
     return true;
 }
 

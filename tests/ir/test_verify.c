@@ -81,6 +81,9 @@ static void test_driver_only(void **state) {
     expect(declaration, &(IrVerifyOptions){.allow_test_ops = true}, NULL);
     expect(unranked, NULL, "I0104");
     expect(unranked, &(IrVerifyOptions){.allow_test_ops = true}, NULL);
+    const char *argument = "func.func @f(%a: tensor<*xf32>) {\n  func.return\n}\n";
+    expect(argument, NULL, "I0104");
+    expect(argument, &(IrVerifyOptions){.allow_test_ops = true}, NULL);
 }
 
 // What a pass may get wrong and no text can say.
