@@ -442,10 +442,14 @@ static Status measure_all_passes(Compilation *c, const Target *target) {
 }
 
 static Status run_passes(Compilation *c) {
-    Target target = {0};
+    Target target = {0}, best = {0};
     TRY(level_target(c, 0, &target));
-    // Layouts are chosen once for all levels, by the machine as the least of them sees it.
-    if (!ir_op_attr(c->pipeline.m->op, "ingot.machine")) pass_machine_write(c->pipeline.m, &target);
+    TRY(level_target(c, MAX(c->num_levels, 1) - 1, &best));
+    // Layouts are chosen once for all levels, by the machine as the least of them sees it, but for
+    // the widest vectors: narrow ones can use what is laid out for these.
+    Target shared = target;
+    shared.numbers[TARGET_VECTOR_BYTES] = best.numbers[TARGET_VECTOR_BYTES];
+    if (!ir_op_attr(c->pipeline.m->op, "ingot.machine")) pass_machine_write(c->pipeline.m, &shared);
     explain_init(&c->explain, &target);
     TRY(measure_all_passes(c, &target));
     TRY(run_to_buffers(&c->pipeline, c->sink, &c->explain));

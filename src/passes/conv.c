@@ -42,7 +42,9 @@ bool conv_read_window(const IrAffineExpr *expr, uint32_t num_loops, uint32_t out
     return *out_stride > 0 && *out_dilation > 0;
 }
 
-static int64_t choose_tile(int64_t channels);
+enum { MOST_CHANNELS = 32 }; // side by side
+
+static int64_t choose_tile(int64_t channels, int64_t most);
 
 // Loops n, oh, ow, c, r, s of channels-last maps; n, b, oh, ow, i, r, s of maps in blocks.
 static bool read_window_op(IrModule *m, const IrOp *op, ConvShape *out_shape) {
@@ -65,7 +67,7 @@ static bool read_window_op(IrModule *m, const IrOp *op, ConvShape *out_shape) {
         return false;
     const int64_t *ws = ir_op_operand(op, 1)->type->shape, *os = ir_op_operand(op, 2)->type->shape;
     c.r = ws[0], c.s = ws[1], c.n = os[0], c.oh = os[h], c.ow = os[h + 1];
-    c.tile = c.is_blocked ? os[4] : choose_tile(os[3]);
+    c.tile = c.is_blocked ? os[4] : choose_tile(os[3], MOST_CHANNELS);
     c.groups = c.is_blocked ? os[1] : os[3] / c.tile;
     *out_shape = c;
     return c.is_blocked ? c.tile == MAP_BLOCK : os[3] % c.tile == 0;
@@ -166,10 +168,20 @@ bool conv_is_neutral_pad(const IrOp *op, const IrOp *conv) {
 
 // ---- layout
 
-// Output channels side by side: two vectors of 16 share every broadcast of an input element, which
-// halves the loads; fewer where the channels do not divide.
-static int64_t choose_tile(int64_t channels) {
-    return channels % 32 == 0 ? 32 : channels % 16 == 0 ? 16 : channels % 8 == 0 ? 8 : 16;
+// Output channels side by side, fewer than `most` where the channels do not divide.
+static int64_t choose_tile(int64_t channels, int64_t most) {
+    return channels % most == 0 ? most : channels % 16 == 0 ? 16 : channels % 8 == 0 ? 8 : 16;
+}
+
+// How many at most: vectors side by side share every broadcast of an input element, and the more
+// there are, the fewer times the input is read. Code that holds only some of them in registers
+// reads a part of every line of the weights, though, and all these lines again for the rest: where
+// the first cache does not hold them, a tile is as wide as two vectors, at least a line.
+static int64_t most_channels(const ConvShape *c, const Target *target) {
+    double bytes = (double)(c->blocks * c->block) * (double)(c->r * c->s) * MOST_CHANNELS * 4;
+    double two = 2 * target_number_or(target, TARGET_VECTOR_BYTES, 32) / 4;
+    double first_cache = target_number_or(target, TARGET_L1_BYTES, 32 << 10);
+    return two >= MOST_CHANNELS || bytes <= first_cache ? MOST_CHANNELS : MAP_BLOCK;
 }
 
 // Input channels summed before the window moves on: a cache line of them.
@@ -242,7 +254,7 @@ static IrValue *first_channels(Builder *b, IrValue *from, const IrType *type) {
     return ir_op_result(copy, 0);
 }
 
-void conv_read_raised(IrModule *m, const IrOp *op, ConvShape *out_shape) {
+void conv_read_raised(IrModule *m, const IrOp *op, const Target *target, ConvShape *out_shape) {
     const IrAffineMap *map = ir_linalg_map(m, op, 0); // loops n, oh, ow, k, r, s, c
     const int64_t *xs = ir_op_operand(op, 0)->type->shape, *ws = ir_op_operand(op, 1)->type->shape;
     const int64_t *os = op->results[0].type->shape;
@@ -256,7 +268,7 @@ void conv_read_raised(IrModule *m, const IrOp *op, ConvShape *out_shape) {
     c.parts = xs[3] / ws[2];
     c.block = choose_block(ws[2]);
     c.blocks = ws[2] / c.block;
-    c.tile = choose_tile(os[3] / c.parts);
+    c.tile = choose_tile(os[3] / c.parts, most_channels(&c, target));
     c.groups = (os[3] + c.tile - 1) / c.tile;
     *out_shape = c;
 }
@@ -293,12 +305,12 @@ static IrValue *give_result(Builder *b, IrValue *made, const ConvShape *c, const
     return joined->type == type ? joined : first_channels(b, joined, type);
 }
 
-static void lay_out(IrModule *m, IrOp *op, const MapLayouts *layouts) {
+static void lay_out(IrModule *m, IrOp *op, const MapLayouts *layouts, const Target *target) {
     Builder b = build_before(m, op), body;
     IrValue *w = ir_op_operand(op, 1), *old = ir_op_result(op, 0);
     const IrType *elem = old->type->elem;
     ConvShape c;
-    conv_read_raised(m, op, &c);
+    conv_read_raised(m, op, target, &c);
     c.is_blocked = map_is_blocked(layouts, ir_op_operand(op, 0));
     c.is_out_blocked = map_is_blocked(layouts, old);
     int64_t channels = c.groups * c.tile, v = c.tile / MAP_BLOCK;
@@ -337,9 +349,9 @@ bool conv_is_raised(const IrOp *op) {
     return contraction_is(op, "conv") && ir_op_operand(op, 1)->type->rank == 4;
 }
 
-void conv_layout(IrModule *m, IrOp *func, const MapLayouts *layouts) {
+void conv_layout(IrModule *m, IrOp *func, const MapLayouts *layouts, const Target *target) {
     FOR_EACH_OP_SAFE(op, ir_func_body(func))
-    if (conv_is_raised(op)) lay_out(m, op, layouts);
+    if (conv_is_raised(op)) lay_out(m, op, layouts, target);
     FOR_EACH_OP(op, ir_func_body(func))
     if (outline_is_conv(op)) outline_mark_epilogues(m, op);
 }

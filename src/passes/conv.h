@@ -56,10 +56,10 @@ int64_t conv_num_tiles(const ConvShape *c);
 // Is op a "conv" that is not laid out?
 bool conv_is_raised(const IrOp *op);
 // layout-optimize's part for the "conv" ops of a function, in the layouts chosen for their maps.
-void conv_layout(IrModule *m, IrOp *func, const MapLayouts *layouts);
+void conv_layout(IrModule *m, IrOp *func, const MapLayouts *layouts, const Target *target);
 
 // The numbers of a convolution in the form raise-convolutions leaves it in.
-void conv_read_raised(IrModule *m, const IrOp *op, ConvShape *out_shape);
+void conv_read_raised(IrModule *m, const IrOp *op, const Target *target, ConvShape *out_shape);
 
 // Is padding [n, h, w, c], or [n, b, h, w, i], with something around it (tensor.insert_slice into a
 // filled tensor, the outer dimensions whole) that makes no difference to conv, which reads it?

@@ -445,7 +445,7 @@ Status pass_layout_optimize(IrModule *m, DiagSink *sink) {
         TRY(layout_function(l));
         MapLayouts maps;
         TRY(map_layouts_choose(m, func, &target, sink, &maps));
-        conv_layout(m, func, &maps);
+        conv_layout(m, func, &maps, &target);
     }
     dce_module(m);
     return STATUS_OK;

@@ -77,7 +77,7 @@ static void note_conv(Class *k, const IrOp *op, double clocks, bool is_read) {
 static void weigh_conv(Choice *c, const IrOp *op) {
     IrModule *m = c->m;
     ConvShape s;
-    conv_read_raised(m, op, &s);
+    conv_read_raised(m, op, c->target, &s);
     const IrValue *x = ir_op_operand(op, 0), *y = &op->results[0];
     Class *in = class_of(c, x), *out = class_of(c, y);
     double clocks = conv_clocks(c, op, &s);

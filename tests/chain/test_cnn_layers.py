@@ -100,7 +100,7 @@ def check_inputs_that_take_registers():
     the cheapest, and has its sums added to once a turn: they would not stay in their registers."""
     with open(os.path.join(ROOT, "data", "targets", "x86-64-v3.yaml"), encoding="utf-8") as file:
         machine = file.read()
-    net, seen = cnn_models.Net((1, 56, 56, 64)), []
+    net, seen = cnn_models.Net((1, 28, 28, 128)), []
     with scratch() as folder:
         path = os.path.join(folder, "net")
         net.write(path, net.conv(net.x, 64, 3))
@@ -113,6 +113,29 @@ def check_inputs_that_take_registers():
             (tall,) = [c for c in kernel["candidates"] if (c["row_tile"], c["col_tile"]) == (14, 1)]
             seen.append((kernel["candidates"][0]["col_tile"] > 1, tall.get("unroll", 1)))
     expect(seen == [(True, 1), (False, 2)], seen)
+
+
+def side_by_side(channels, levels):
+    """By level: the most output channels of a schedule, which are those that lie side by side in the weights."""
+    net = cnn_models.Net((1, 14, 14, channels))
+    with scratch() as folder:
+        path = os.path.join(folder, "net")
+        net.write(path, net.conv(net.x, 64, 1))
+        run_well("compile", path + ".mlir", "--model", path + ".gguf", "-o", path + ".ingot", "--cpu=" + levels)
+        report = json.loads(run_well("explain", path + ".ingot", "--json"))
+    return [max(c["lanes"] * c.get("col_tile", 1) for c in kernel["candidates"])
+            for level in report["schedules"] for kernel in level["kernels"] if kernel["kernel"].startswith("conv")]
+
+
+def check_conv_of_weights_beyond_the_first_cache():
+    """64 KB of weights for 32 channels are read from the second cache once per row, and twice where a register tile
+    takes half of every line: only 16 lie side by side, unless there are vectors of 16. 32 KB stay in the first."""
+    if np is None:
+        raise Skip("numpy is not installed")
+    seen = [side_by_side(*case) for case in ((512, "x86-64-v3"), (256, "x86-64-v3"), (512, "x86-64-v4"),
+                                             (512, "x86-64-v3,x86-64-v4"))]
+    expect(seen == [[16], [32], [32], [32, 32]], f"channels side by side: {seen}")
+    return one_conv((2, 7, 9, 520), 48, 1)
 
 
 def check_conv_stride_of_two_kinds():
