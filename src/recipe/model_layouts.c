@@ -193,7 +193,12 @@ static Status check_layout(const Model *model, const DocNode *list, const Recipe
         Status status = diag_error(model->sink, DIAG_R0011, layout->span,
                                    "%s: dtype is %.40s, the model has %s", layout->name,
                                    layout->dtype, known.dtype);
+        StrBuf text = {0};
+        put_known(&known, &text);
+        diag_evidence(model->sink, "%s is %s", layout->name, text.data);
+        strbuf_deinit(&text);
         diag_write(model->sink, "dtype: %s", known.dtype);
+        (void)check_shape(model, layout, &known); // both are said, each in its place
         return status;
     }
     return check_shape(model, layout, &known);

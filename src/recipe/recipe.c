@@ -100,6 +100,7 @@ static Status refuse_word(Reader *r, const DocNode *node, const char *what,
     StrBuf all = {0};
     for (size_t i = 0; i < num_choices; i++)
         strbuf_printf(&all, "%s%s", i ? " | " : "", choices[i]);
+    if (nearest && num_choices > 1) diag_evidence(r->sink, "it is one of %s", all.data);
     const char *key = strrchr(what, '.') ? strrchr(what, '.') + 1 : what;
     diag_write(r->sink, "%s: %s", key, nearest ? nearest : all.data);
     if (nearest) diag_fix(r->sink, "%s", nearest);
@@ -314,10 +315,14 @@ static void read_rules(Reader *r, const DocNode *list, const char *prefix) {
         check_missing(r, prefix, item->span, &rule);
         if (r->sink->num_errors != errors) continue;
         derive_mode(r, &rule);
-        for (uint32_t i = 0; i < r->recipe->num_rules; i++)
-            if (str_equal(r->recipe->rules[i].pattern, rule.pattern))
-                note_error(diag_error(r->sink, DIAG_R0011, item->span, "a second rule for %s",
-                                      rule.pattern));
+        for (uint32_t i = 0; i < r->recipe->num_rules; i++) {
+            if (!str_equal(r->recipe->rules[i].pattern, rule.pattern)) continue;
+            note_error(diag_error(r->sink, DIAG_R0011, item->span, "a second rule for %s",
+                                  rule.pattern));
+            diag_evidence(r->sink, "the first is in line %" PRIu32,
+                          r->recipe->rules[i].span.line);
+            diag_write(r->sink, "one rule for %s, with what both say", rule.pattern);
+        }
         // Patterns are few and no two rules share one, so the table cannot overflow.
         if (r->sink->num_errors == errors) r->recipe->rules[r->recipe->num_rules++] = rule;
     }
@@ -540,6 +545,8 @@ static uint32_t list_sizes(Reader *r, RecipeRange *range, const RangeKeys *of,
         note_error(diag_error(r->sink, DIAG_R0011, span_or_root(r, of->min),
                               "%s.min %" PRId64 " is above %s.max %" PRId64, of->name, range->min,
                               of->name, range->max));
+        diag_write(r->sink, "min: at most %" PRId64 ", or max: at least %" PRId64, range->max,
+                   range->min);
         return 0;
     }
     int64_t first = (range->min + range->step - 1) / range->step * range->step;

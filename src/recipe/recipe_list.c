@@ -44,10 +44,14 @@ Status recipe_check_hot(const RecipeRange *range, const char *name, DiagSpan spa
 Status recipe_check_size(const RecipeSize *size, DiagSpan span, const DiagSpan *spans,
                          DiagSink *sink) {
     const RecipeRange *range = &size->range;
-    if (range->min > range->max)
-        return diag_error(sink, DIAG_R0011, span,
-                          "%.60s.min %" PRId64 " is above %.60s.max %" PRId64, size->name,
-                          range->min, size->name, range->max);
+    if (range->min > range->max) {
+        Status status = diag_error(sink, DIAG_R0011, span,
+                                   "%.60s.min %" PRId64 " is above %.60s.max %" PRId64, size->name,
+                                   range->min, size->name, range->max);
+        diag_write(sink, "min: at most %" PRId64 ", or max: at least %" PRId64, range->max,
+                   range->min);
+        return status;
+    }
     if (str_equal(range->off_step, "reject") && str_equal(range->out_of_range, "next_bucket")) {
         Status status = diag_error(sink, DIAG_R0011, spans[RECIPE_SIZE_BELOW],
                                    "%.60s.out_of_range next_bucket contradicts off_step reject: "

@@ -37,6 +37,17 @@ typedef struct Maximum {
     const char *key; // what to write of another one
 } Maximum;
 
+// The relation with the nearest name in place of name i; without one the names there are.
+static void write_with(const RecipeRelation *relation, uint32_t i, const char *nearest,
+                       DiagSink *sink) {
+    const char *name = relation->is.names[i]; // within the text
+    if (nearest)
+        diag_write(sink, "\"%.*s%s%s\"", (int)(name - relation->text), relation->text, nearest,
+                   name + relation->is.lens[i]);
+    else
+        diag_write(sink, "batch_size | seq_len | kv_cache_seq_len");
+}
+
 // One that names nothing that is not a size of a model.
 static Status check_names(const RecipeRelation *relation, const Maximum *maxima, uint32_t num,
                           DiagSink *sink) {
@@ -52,7 +63,7 @@ static Status check_names(const RecipeRelation *relation, const Maximum *maxima,
             diag_error(sink, DIAG_R0015, relation->span, "the relation %s: no size is called %.60s",
                        relation->text, name);
         const char *nearest = str_nearest(name, known, num);
-        diag_write(sink, "%s", nearest ? nearest : "batch_size | seq_len | kv_cache_seq_len");
+        write_with(relation, i, nearest, sink);
         return status;
     }
     return STATUS_OK;

@@ -40,6 +40,23 @@ static const char *last_part(RecipeKey key) {
     return dot ? dot + 1 : path;
 }
 
+// Every architecture of the table, once.
+static void write_archs(Matcher *m, const TargetTable *table) {
+    const char *seen[64];
+    size_t num = 0;
+    StrBuf all = {0};
+    for (size_t i = 0; i < table->num_targets; i++)
+        for (uint32_t k = 0; k < table->targets[i].num_archs; k++) {
+            const char *arch = table->targets[i].arch[k];
+            if (num == ARRAY_LEN(seen) || has_word(seen, (uint32_t)num, arch)) continue;
+            strbuf_printf(&all, "%s%s", num ? " | " : "", arch);
+            seen[num++] = arch;
+        }
+    diag_evidence(m->sink, "ingot compile --list-targets prints the table");
+    diag_write(m->sink, "arch: %s", all.data);
+    strbuf_deinit(&all);
+}
+
 static Status match_name(Matcher *m, const TargetTable *table) {
     const RecipeTarget *t = m->target;
     for (size_t i = 0; i < table->num_targets; i++) {
@@ -69,7 +86,7 @@ static Status match_name(Matcher *m, const TargetTable *table) {
     if (nearest)
         diag_write(m->sink, "arch: %s", nearest);
     else
-        diag_evidence(m->sink, "ingot compile --list-targets prints the table");
+        write_archs(m, table);
     return status;
 }
 
