@@ -87,6 +87,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=max(1, min(2, os.cpu_count() or 1)))
     parser.add_argument("--slow-factor", type=float, default=1.0, help="multiplies every timeout")
     parser.add_argument("--label", default="", help="named in front of each line")
+    parser.add_argument("--leave-out", action="append", default=[], metavar="NAME=WHY",
+                        help="a test that is skipped, and why")
     parser.add_argument("--counts", help="file to append the three counts to")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
@@ -96,6 +98,11 @@ def main():
     if not tests:
         print("no test has that name")
         return 1
+    left_out = dict(entry.split("=", 1) for entry in args.leave_out)
+    for test in [t for t in tests if t["name"] in left_out]:
+        print(f"skip {args.label}{test['name']}: {left_out[test['name']]}", flush=True)
+        tests.remove(test)
+        total[2] += 1
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for name, passed, failed, skipped, output, seconds in pool.map(
                 lambda t: run_test(t, args.slow_factor), tests):
