@@ -178,10 +178,11 @@ static int64_t choose_tile(int64_t channels, int64_t most) {
 // reads a part of every line of the weights, though, and all these lines again for the rest: where
 // the first cache does not hold them, a tile is as wide as two vectors, at least a line.
 static int64_t most_channels(const ConvShape *c, const Target *target) {
-    double bytes = (double)(c->blocks * c->block) * (double)(c->r * c->s) * MOST_CHANNELS * 4;
+    const double most = (double)MOST_CHANNELS;
+    double bytes = (double)(c->blocks * c->block) * (double)(c->r * c->s) * most * 4;
     double two = 2 * target_number_or(target, TARGET_VECTOR_BYTES, 32) / 4;
     double first_cache = target_number_or(target, TARGET_L1_BYTES, 32 << 10);
-    return two >= MOST_CHANNELS || bytes <= first_cache ? MOST_CHANNELS : MAP_BLOCK;
+    return two >= most || bytes <= first_cache ? MOST_CHANNELS : MAP_BLOCK;
 }
 
 // Input channels summed before the window moves on: a cache line of them.
