@@ -5,6 +5,7 @@
 
 #include "abi/plan.h"
 #include "compiler/module_text.h"
+#include "passes/entry.h"
 #include "passes/sizes.h"
 
 typedef struct Bind {
@@ -351,9 +352,10 @@ Status module_ranges_bind(IrModule *m, IrOp *func, const Recipe *recipe, DiagSin
     return set_ranges(&b);
 }
 
-// The names of an entry's sizes, none if it has no ranges.
-static uint32_t entry_names(const IrOp *func, RelationSize *out) {
-    const IrAttr *ranges = ir_op_attr(func, "ingot.ranges");
+// The names of an entry's sizes, none if it has no ranges. What an author wrote on other functions
+// was not read, and means nothing.
+static uint32_t entry_names(const IrOp *func, RelationSize out[SIZES_MAX_NAMES]) {
+    const IrAttr *ranges = is_public_func(func) ? ir_op_attr(func, "ingot.ranges") : NULL;
     uint32_t num = ranges ? (uint32_t)ranges->num_entries : 0;
     for (uint32_t i = 0; i < num; i++) out[i] = (RelationSize){ranges->entries[i].name, 1};
     return num;

@@ -442,6 +442,13 @@ def check_relations_that_cannot_be():
         recipe, artifact = write(folder, "r.yaml", text % "2 * b <= 16"), os.path.join(folder, "two.ingot")
         run_well("compile", recipe, "-o", artifact)
         refused(folder, write(folder, "r.yaml", text % "3 * b <= 16"), 3, "R0011", "the b.max of 8", "allows 5")
+        # A function that is no entry has no sizes, whatever stands on it, and however many.
+        many = ", ".join(f"n{i} = {{max = 8 : i64}}" for i in range(400))
+        write(folder, "m.mlir", two.replace("F", "f").replace("SIZE", "a") + two.replace("F", "g").replace("SIZE", "b") +
+              "func.func private @h(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ingot.ranges = {" + many + "}} {\n"
+              "  return %x : tensor<4xf32>\n}\n")
+        refused(folder, write(folder, "r.yaml", text % "n1 * n2 <= 16"), 3, "R0015", "no size called n1", "r.yaml:5")
+        run_well("compile", write(folder, "r.yaml", text % "2 * b <= 16"), "-o", artifact)
 
 
 def check_one_name_is_one_size():
