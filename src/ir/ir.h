@@ -256,6 +256,7 @@ IrOpKind ir_linalg_combiner(const IrOp *op);
 typedef enum IrIterator { IR_PARALLEL, IR_REDUCTION } IrIterator;
 uint32_t ir_linalg_num_loops(const IrOp *op);
 IrIterator ir_linalg_iterator(const IrOp *op, uint32_t loop);
+bool ir_linalg_has_reduction(const IrOp *op); // is a loop of it not parallel?
 // Trip count of each loop from the operand shapes (IR_DYNAMIC where not static).
 void ir_linalg_loop_ranges(IrModule *m, const IrOp *op, int64_t *out_ranges);
 // Turns a named linalg op into the generic it stands for (same operands); no-op on a generic.

@@ -260,6 +260,12 @@ IrIterator ir_linalg_iterator(const IrOp *op, uint32_t loop) {
     return IR_PARALLEL;
 }
 
+bool ir_linalg_has_reduction(const IrOp *op) {
+    for (uint32_t i = 0; i < ir_linalg_num_loops(op); i++)
+        if (ir_linalg_iterator(op, i) != IR_PARALLEL) return true;
+    return false;
+}
+
 void ir_linalg_loop_ranges(IrModule *m, const IrOp *op, int64_t *out_ranges) {
     uint32_t num_loops = ir_linalg_num_loops(op);
     bool *known = base_alloc(num_loops + 1, sizeof *known);

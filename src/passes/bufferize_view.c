@@ -162,10 +162,7 @@ void buf_copy(Builder *b, IrValue *from, IrValue *to, const char *reason) {
 }
 
 static bool has_reduction(const IrOp *op) {
-    if (!(ir_op_info(op->kind)->traits & IR_LINALG)) return false;
-    for (uint32_t i = 0; i < ir_linalg_num_loops(op); i++)
-        if (ir_linalg_iterator(op, i) == IR_REDUCTION) return true;
-    return false;
+    return (ir_op_info(op->kind)->traits & IR_LINALG) && ir_linalg_has_reduction(op);
 }
 
 // What hold-fusion found out about the result of a call; NULL if it has not run.

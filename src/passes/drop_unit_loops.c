@@ -58,12 +58,6 @@ static bool is_vector(const IrType *type) {
            ir_type_num_elems(type) * ir_type_bytes(type->elem) <= FUSION_MAX_ROW_BYTES;
 }
 
-static bool has_sum(const IrOp *op) {
-    for (uint32_t i = 0; i < ir_linalg_num_loops(op); i++)
-        if (ir_linalg_iterator(op, i) != IR_PARALLEL) return true;
-    return false;
-}
-
 static void keep_row(Rows *rows, const IrOp *op) {
     if (op->index >= rows->num_slots || rows->has_row[op->index]) return;
     rows->has_row[op->index] = true;
@@ -82,7 +76,7 @@ static void keep_readers(Rows *rows, const IrValue *value) {
         const IrOp *op = use->owner;
         if (fusion_is_view(op))
             keep_readers(rows, &op->results[0]);
-        else if (may_keep_row(rows, op) && !has_sum(op))
+        else if (may_keep_row(rows, op) && !ir_linalg_has_reduction(op))
             keep_row(rows, op);
     }
 }
@@ -90,10 +84,11 @@ static void keep_readers(Rows *rows, const IrValue *value) {
 // A sum whose reader takes one number for each column: without the row it would be any other
 // vector.
 static bool is_biased(const Rows *rows, const IrOp *op) {
-    if (!rows->has_rules || !has_sum(op) || !is_vector(op->results[0].type)) return false;
+    if (!rows->has_rules || !ir_linalg_has_reduction(op) || !is_vector(op->results[0].type))
+        return false;
     FOR_EACH_USE(use, &op->results[0]) {
         const IrOp *reader = use->owner;
-        if (!is_loop_nest(reader) || has_sum(reader) ||
+        if (!is_loop_nest(reader) || ir_linalg_has_reduction(reader) ||
             reader->results[0].type != op->results[0].type)
             continue;
         for (uint32_t i = 0; i < reader->segments[0]; i++) {

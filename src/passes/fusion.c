@@ -88,10 +88,7 @@ static bool is_structured(const IrOp *op) {
 }
 
 static bool has_reduction(const IrOp *op) {
-    if (!is_structured(op) || op->kind == IR_LINALG_SOFTMAX) return false;
-    for (uint32_t i = 0; i < ir_linalg_num_loops(op); i++)
-        if (ir_linalg_iterator(op, i) == IR_REDUCTION) return true;
-    return false;
+    return is_structured(op) && op->kind != IR_LINALG_SOFTMAX && ir_linalg_has_reduction(op);
 }
 
 static bool body_has(const IrOp *op, IrOpKind kind) {

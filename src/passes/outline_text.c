@@ -172,19 +172,13 @@ static bool is_inside(const Kept *k, const IrOp *op) {
     return op == k->joining || outline_group_of(k->o, op) == k->group;
 }
 
-static bool has_reduction(const IrOp *op) {
-    for (uint32_t i = 0; i < ir_linalg_num_loops(op); i++)
-        if (ir_linalg_iterator(op, i) != IR_PARALLEL) return true;
-    return false;
-}
-
 // Is the value read once, at its own place, in a loop that the op which makes it can share? It is
 // then never stored.
 static bool stays_in_register(const Kept *k, const IrOp *maker, const IrValue *value) {
-    if (!ir_value_has_one_use(value) || has_reduction(maker)) return false;
+    if (!ir_value_has_one_use(value) || ir_linalg_has_reduction(maker)) return false;
     const IrOp *reader = value->first_use->owner;
     uint32_t i = (uint32_t)(value->first_use - reader->operands);
-    return is_linalg(reader) && i < reader->segments[0] && !has_reduction(reader) &&
+    return is_linalg(reader) && i < reader->segments[0] && !ir_linalg_has_reduction(reader) &&
            ir_affine_is_identity(ir_linalg_map(k->o->m, reader, i));
 }
 
