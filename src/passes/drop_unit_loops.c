@@ -7,8 +7,9 @@
 //   expand_shape %b
 //
 // Around sums that leave no rows to cut, and around matrix products, a vector stays a matrix of one
-// row: ops on it then join as they do for many rows. Where the recipe has rules, a sum of one term
-// stays a sum: a rule finds the maximum and the product that it speaks of.
+// row: ops on it then join as they do for many rows. Fusion rules tell a bias, which has fewer
+// dimensions than what it is added to, from a residual: where that is no longer to be seen it is
+// said, ingot.bias.
 //
 //   %m = reduce(max) [1, 1, 70]  ->  %a = collapse_shape %x;  %m = reduce(max) [1, 70] %a
 //
@@ -29,7 +30,6 @@ typedef struct Rows {
     IrModule *m;
     uint32_t num_slots;
     bool *has_row; // by op index
-    bool has_rules;
     const IrOp **todo;
     size_t num_todo, capacity;
 } Rows;
@@ -71,32 +71,25 @@ static bool may_keep_row(const Rows *rows, const IrOp *op) {
            is_vector(op->results[0].type) && row_loop(rows->m, op) >= 0;
 }
 
+// Has it sums of more than one term?
+static bool adds_up(IrModule *m, const IrOp *op) {
+    int64_t ranges[MAX_LOOPS];
+    uint32_t num = ir_linalg_num_loops(op);
+    if (num > MAX_LOOPS) return ir_linalg_has_reduction(op);
+    ir_linalg_loop_ranges(m, op, ranges);
+    for (uint32_t i = 0; i < num; i++)
+        if (ranges[i] != 1 && ir_linalg_iterator(op, i) != IR_PARALLEL) return true;
+    return false;
+}
+
 static void keep_readers(Rows *rows, const IrValue *value) {
     FOR_EACH_USE(use, value) {
         const IrOp *op = use->owner;
         if (fusion_is_view(op))
             keep_readers(rows, &op->results[0]);
-        else if (may_keep_row(rows, op) && !ir_linalg_has_reduction(op))
+        else if (may_keep_row(rows, op) && !adds_up(rows->m, op))
             keep_row(rows, op);
     }
-}
-
-// A sum whose reader takes one number for each column: without the row it would be any other
-// vector.
-static bool is_biased(const Rows *rows, const IrOp *op) {
-    if (!rows->has_rules || !ir_linalg_has_reduction(op) || !is_vector(op->results[0].type))
-        return false;
-    FOR_EACH_USE(use, &op->results[0]) {
-        const IrOp *reader = use->owner;
-        if (!is_loop_nest(reader) || ir_linalg_has_reduction(reader) ||
-            reader->results[0].type != op->results[0].type)
-            continue;
-        for (uint32_t i = 0; i < reader->segments[0]; i++) {
-            const IrType *type = ir_op_operand(reader, i)->type;
-            if (ir_type_is_shaped(type) && type->rank < reader->results[0].type->rank) return true;
-        }
-    }
-    return false;
 }
 
 static void find_rows(Rows *rows, const IrBlock *block) {
@@ -104,8 +97,7 @@ static void find_rows(Rows *rows, const IrBlock *block) {
         if (!is_loop_nest(op)) continue;
         if (ir_op_attr(op, "ingot.contract"))
             keep_readers(rows, &op->results[0]);
-        else if (row_loop(rows->m, op) >= 0 &&
-                 (order_begins_with_sum(rows->m, op) || is_biased(rows, op)))
+        else if (row_loop(rows->m, op) >= 0 && order_begins_with_sum(rows->m, op))
             keep_row(rows, op);
     }
     while (rows->num_todo > 0) {
@@ -202,17 +194,6 @@ static void renumber_indices(const Drop *d, IrBlock *block) {
     }
 }
 
-// A loop that stays although it has one iteration: the row, and of sums that are all short the
-// last.
-static bool stays(const Rows *rows, const IrOp *op, int32_t row, const int64_t *ranges,
-                  uint32_t loop) {
-    if ((int32_t)loop == row) return true;
-    if (ir_linalg_iterator(op, loop) == IR_PARALLEL || !rows->has_rules) return false;
-    for (uint32_t i = 0; i < ir_linalg_num_loops(op); i++)
-        if (ir_linalg_iterator(op, i) != IR_PARALLEL && (ranges[i] != 1 || i > loop)) return false;
-    return true;
-}
-
 static bool read_drop(const Rows *rows, const IrOp *op, Drop *d) {
     IrModule *m = rows->m;
     int64_t ranges[MAX_LOOPS];
@@ -227,8 +208,7 @@ static bool read_drop(const Rows *rows, const IrOp *op, Drop *d) {
     bool has_row = op->index < rows->num_slots && rows->has_row[op->index];
     int32_t row = has_row ? row_loop(m, op) : -1;
     for (uint32_t i = 0; i < d->num_loops; i++)
-        d->place[i] =
-            ranges[i] == 1 && !stays(rows, op, row, ranges, i) ? -1 : (int64_t)d->num_kept++;
+        d->place[i] = ranges[i] == 1 && (int32_t)i != row ? -1 : (int64_t)d->num_kept++;
     return d->num_kept > 0 && d->num_kept < d->num_loops;
 }
 
@@ -236,7 +216,7 @@ static void drop_loops(IrModule *m, IrOp *op, const Drop *d) {
     IrValue *operands[MAX_OPERANDS], *old_results[MAX_OPERANDS];
     const IrAttr *maps[MAX_OPERANDS], *iterators[MAX_LOOPS];
     const IrType *types[MAX_OPERANDS];
-    bool kept[MAX_OPERANDS][MAX_RANK];
+    bool kept[MAX_OPERANDS][MAX_RANK], adds_bias = fusion_adds_bias(op);
     uint32_t num_kept[MAX_OPERANDS], first_out = op->segments[0];
     Builder b = build_before(m, op);
     for (uint32_t i = 0; i < op->num_operands; i++) {
@@ -270,6 +250,8 @@ static void drop_loops(IrModule *m, IrOp *op, const Drop *d) {
     made->regions[0].last = op->regions[0].last;
     FOR_EACH_BLOCK(block, &made->regions[0]) block->region = &made->regions[0];
     op->regions[0].first = op->regions[0].last = NULL;
+    if (adds_bias && !fusion_adds_bias(made))
+        ir_op_set_attr(m, made, "ingot.bias", ir_attr_unit(m));
     renumber_indices(d, ir_op_block(made, 0));
     for (uint32_t r = 0; r < op->num_results; r++) {
         uint32_t groups[MAX_RANK], i = first_out + r;
@@ -296,8 +278,7 @@ static void drop_in_block(const Rows *rows, IrBlock *block) {
 
 Status pass_drop_unit_loops(IrModule *m, DiagSink *sink) {
     (void)sink; // cannot fail
-    Rows rows = {
-        .m = m, .num_slots = m->num_ops, .has_rules = ir_op_attr(m->op, "ingot.rules") != NULL};
+    Rows rows = {.m = m, .num_slots = m->num_ops};
     rows.has_row = base_alloc(MAX(rows.num_slots, 1), sizeof *rows.has_row);
     FOR_EACH_OP(func, ir_module_body(m)) {
         if (!entry_takes_tensors(m, func)) continue;

@@ -87,8 +87,21 @@ static bool is_structured(const IrOp *op) {
     return (ir_op_info(op->kind)->traits & IR_LINALG) && op->num_operands > 0;
 }
 
+// Does it add up, or take the largest, onto what is filled in first? A sum of one term still does
+// when its loop is gone.
+static bool goes_onto_fill(const IrOp *op) {
+    if (op->kind != IR_LINALG_GENERIC) return false;
+    for (uint32_t i = op->segments[0]; i < op->num_operands; i++) {
+        const IrOp *start = ir_op_operand(op, i)->def_op;
+        if (start && start->kind == IR_LINALG_FILL && ir_op_block(op, 0)->args[i]->first_use)
+            return true;
+    }
+    return false;
+}
+
 static bool has_reduction(const IrOp *op) {
-    return is_structured(op) && op->kind != IR_LINALG_SOFTMAX && ir_linalg_has_reduction(op);
+    return is_structured(op) && op->kind != IR_LINALG_SOFTMAX &&
+           (ir_linalg_has_reduction(op) || goes_onto_fill(op));
 }
 
 static bool body_has(const IrOp *op, IrOpKind kind) {
@@ -223,21 +236,25 @@ static bool is_norm(const IrOp *op) {
     return is_elementwise(op) && is_root;
 }
 
-// What an elementwise reader does to a product: the operands beside the product tell a bias, which
-// has fewer dimensions, from a residual.
+bool fusion_adds_bias(const IrOp *op) {
+    if (!body_has(op, IR_ARITH_ADDF)) return false;
+    if (ir_op_attr(op, "ingot.bias")) return true;
+    for (uint32_t i = 0; i < op->segments[0]; i++) {
+        const IrType *type = ir_op_operand(op, i)->type;
+        if (ir_type_is_shaped(type) && type->rank < op->results[0].type->rank) return true;
+    }
+    return false;
+}
+
+// What an elementwise reader does to a product: the operands beside the product tell a bias from a
+// residual.
 static FusionPattern epilogue_of(const IrOp *consumer) {
     static const IrOpKind activations[] = {IR_MATH_EXP,       IR_MATH_TANH,     IR_MATH_ERF,
                                            IR_ARITH_MAXIMUMF, IR_ARITH_MAXNUMF, IR_ARITH_CMPF};
     for (size_t i = 0; i < ARRAY_LEN(activations); i++)
         if (body_has(consumer, activations[i])) return FUSION_MATMUL_ACTIVATION;
-    uint32_t rank = consumer->results[0].type->rank;
-    bool is_narrower = false;
-    for (uint32_t i = 0; i < consumer->segments[0]; i++) {
-        const IrType *type = ir_op_operand(consumer, i)->type;
-        is_narrower |= ir_type_is_shaped(type) && type->rank < rank;
-    }
-    bool adds = body_has(consumer, IR_ARITH_ADDF);
-    if (adds) return is_narrower ? FUSION_MATMUL_BIAS : FUSION_MATMUL_RESIDUAL;
+    if (fusion_adds_bias(consumer)) return FUSION_MATMUL_BIAS;
+    if (body_has(consumer, IR_ARITH_ADDF)) return FUSION_MATMUL_RESIDUAL;
     bool scales = body_has(consumer, IR_ARITH_MULF) || body_has(consumer, IR_ARITH_DIVF);
     return scales ? FUSION_MATMUL_SCALE : NUM_FUSION_PATTERNS;
 }
@@ -308,9 +325,10 @@ static FusionPattern pattern_of(IrModule *m, const IrOp *producer, const IrOp *c
         return NUM_FUSION_PATTERNS;
     if (is_product(producer)) {
         if (contraction_is(producer, "dot")) return NUM_FUSION_PATTERNS; // half of a product
-        if (is_softmax(m, consumer)) return FUSION_MATMUL_SOFTMAX;
-        bool is_epilogue = is_elementwise(consumer) && reads_in_place(m, consumer);
-        return is_epilogue ? epilogue_of(consumer) : NUM_FUSION_PATTERNS;
+        const IrOp *reader = uncopied_reader(m, consumer);
+        if (is_softmax(m, reader)) return FUSION_MATMUL_SOFTMAX;
+        bool is_epilogue = is_elementwise(reader) && reads_in_place(m, reader);
+        return is_epilogue ? epilogue_of(reader) : NUM_FUSION_PATTERNS;
     }
     if (is_conv(producer)) {
         const IrOp *reader = uncopied_reader(m, consumer);

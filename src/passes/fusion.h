@@ -52,6 +52,8 @@ FusionRule fusion_rule(const IrModule *m, FusionPattern pattern);
 
 // What joining consumer to producer is an instance of; NUM_FUSION_PATTERNS: of no pattern.
 FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *consumer);
+// Does it add what has fewer dimensions than its result, or had when it was written (ingot.bias)?
+bool fusion_adds_bias(const IrOp *op);
 // Does a rule keep them apart?
 bool fusion_forbids(IrModule *m, const IrOp *producer, const IrOp *consumer);
 // Does a rule part these, products of one input?

@@ -142,6 +142,11 @@ static bool writes_rows(const Outline *o, const IrOp *op) {
     return true;
 }
 
+// One element is all of a single row, in whatever shape.
+static bool is_number(const IrType *type) {
+    return ir_type_is_static(type) && ir_type_num_elems(type) == 1;
+}
+
 // May op join the group? It has as many rows, and reads of a row of the group only the row at hand.
 static bool joins(const Outline *o, const IrOp *op, const Group *g, int64_t rows) {
     int32_t group = (int32_t)(g - o->groups);
@@ -153,9 +158,10 @@ static bool joins(const Outline *o, const IrOp *op, const Group *g, int64_t rows
         bool keeps;
         if (ir_type_is_scalar(value->type)) {
             if (scalar_reads_group(o, value, group, 0)) return false;
-        } else if (comes_from(o, value, group, &keeps) &&
-                   (!keeps || !is_row_dim(ir_linalg_map(o->m, op, i))))
-            return false;
+        } else if (comes_from(o, value, group, &keeps)) {
+            bool is_at_hand = keeps && is_row_dim(ir_linalg_map(o->m, op, i));
+            if (!is_at_hand && !(rows == 1 && is_number(value->type))) return false;
+        }
     }
     return !region_reads_group(o, op, group);
 }

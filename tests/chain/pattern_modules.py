@@ -109,9 +109,9 @@ def kind(value):
     return f"tensor<{''.join(f'{n}x' for n in value[1])}{value[2]}>" if value[1] else value[2]
 
 
-def product(n=N, transposed=True, param=None):
+def product(n=None, transposed=True, param=None):
     """x times a weight; stored as [n, k], as tiles of it are, or as [k, n]."""
-    m = Module()
+    m, n = Module(), n or N
     x = m.argument(M, K)
     w = m.argument(*((n, K) if transposed else (K, n)), param=param)
     return m, m.product(x, w, transposed)
@@ -183,7 +183,7 @@ def write_gguf(path, params):
 
 
 class Case:
-    """A module in a folder of its own, with a rule."""
+    """A module in a folder of its own, with a rule; without one if the mode is None."""
 
     def __init__(self, folder, text, pattern, mode, extra=""):
         self.folder, self.text = folder, text
@@ -201,7 +201,8 @@ class Case:
             write_gguf(os.path.join(folder, "module.gguf"), values)
         with open(self.recipe, "w", encoding="utf-8") as file:
             file.write("version: 1\nmodel_name: m\n" + ("model: module.gguf\n" if self.params else "") +
-                       f"subgraph: {{file: module.mlir}}\nfusion_rules: [{{pattern: {pattern}, {(MODES | FORMS)[mode]}}}]\n" + extra)
+                       "subgraph: {file: module.mlir}\n" +
+                       (f"fusion_rules: [{{pattern: {pattern}, {(MODES | FORMS)[mode]}}}]\n" if mode else "") + extra)
 
     def built(self):
         """The artifact, for one CPU level."""
@@ -210,10 +211,18 @@ class Case:
         return self.artifact
 
     def shape(self):
-        """How many kernels; bytes of the arena."""
+        """How many kernels run, one that runs twice counted twice; bytes of the arena."""
         plan = json.loads(run_well("inspect", self.built(), "--json"))
         (arena,) = [p["bytes"] for p in plan["memory"]["parts"] if p["name"] == "arena"]
-        return len(plan["kernels"]), arena
+        return sum(entry["num_steps"] for entry in plan["entries"]), arena
+
+    def program(self):
+        """Kernels and calls as text, without the rules."""
+        dumps = self.recipe + ".d"
+        run_well("compile", self.recipe, "--dry-run", "--dump-ir-after=dedupe", f"--dump-dir={dumps}")
+        (name,) = os.listdir(dumps)
+        with open(os.path.join(dumps, name), encoding="utf-8") as file:
+            return re.sub(r", ingot\.(rules|fusion) = \[\{.*?\}\]", "", file.read())
 
     def record(self):
         return json.loads(run_well("explain", self.built(), "--json"))

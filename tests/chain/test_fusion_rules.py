@@ -3,6 +3,7 @@
 them is not stored; forbidden, they are apart and it is; atomic, nothing between them is in the arena. Whatever the rule,
 the answer is the interpreter's. What looks like a pattern and is none is computed as it is written, and a rule that
 requires it is refused with the reason and the place."""
+import contextlib
 import os
 import sys
 
@@ -23,9 +24,9 @@ def chain():
     return m.text(m.generic(["i, j"] * 3, [a, x], (M, N), "%r = arith.subf %a, %b : f32"))
 
 
-def bias(**options):
+def bias(where="j", **options):
     m, p = product(**options)
-    return m.text(add(m, p, m.argument(p[1][1]), "j"))
+    return m.text(add(m, p, m.argument(p[1]["ij".index(where)]), where))
 
 
 def activation(**options):
@@ -77,7 +78,7 @@ def norm_quantise():
     squares = m.generic(["i, j", "i"], [x], (M,), "%s = arith.mulf %a, %a : f32; %r = arith.addf %s, %old : f32",
                         loops="pr", onto=m.filled("0.0", (M,)))
     y = m.generic(["i, j", "i", "j", "i, j"], [x, squares, gain], (M, K),
-                  "%n = arith.constant 64.0 : f32; %e = arith.constant 1.0e-5 : f32; %d = arith.divf %b, %n : f32;"
+                  f"%n = arith.constant {K}.0 : f32; %e = arith.constant 1.0e-5 : f32; %d = arith.divf %b, %n : f32;"
                   "%f = arith.addf %d, %e : f32; %h = math.rsqrt %f : f32; %p = arith.mulf %a, %h : f32;"
                   "%r = arith.mulf %p, %c : f32")
     return m.text(*quantised(m, y))
@@ -129,16 +130,53 @@ def check_patterns():
     return hold_to_rules(patterns())
 
 
+@contextlib.contextmanager
+def sizes(rows, columns, terms):
+    """Modules of x [rows, terms] times weights [columns, terms]."""
+    global M, N, K
+    known = M, N, K
+    try:
+        M, N, K = pattern_modules.M, pattern_modules.N, pattern_modules.K = rows, columns, terms
+        yield
+    finally:
+        M, N, K = pattern_modules.M, pattern_modules.N, pattern_modules.K = known
+
+
 def check_patterns_of_one_row():
     """A batch of one: what is one row is not a vector in which the bias looks like a residual, or a sum of everything
     that nothing can join."""
-    global M
-    rows = M
-    M = pattern_modules.M = 1
-    try:
+    with sizes(1, N, K):
         return hold_to_rules(patterns(), fills_pages=False)
-    finally:
-        M = pattern_modules.M = rows
+
+
+def single_sizes():
+    """One column, one term, and one of everything: loops of one iteration go, and what an op is must not go with them.
+    Projections have sizes of their own; of attentions one is of nothing but ones, and one of a single key."""
+    for one in ((M, 1, K), (1, 1, K), (1, N, 1), (1, 1, 1)):
+        with sizes(*one):
+            of_products = [(pattern, text) for pattern, text in patterns() if pattern not in ("qkv_proj", "attn_softmax")]
+            yield one, of_products + [("matmul_bias", bias("i")), ("matmul_bias", bias("i", **ROWS))]
+    yield "attention", [("attn_softmax", attention(heads, rows, keys, size)) for heads, rows, keys, size in
+                        ((1, 1, 1, 1), (1, 1, 1, 16), (2, 5, 1, 8), (2, 5, 9, 1))]
+
+
+def check_patterns_of_single_sizes():
+    """A bias of one column is no residual, a product of one term no elementwise op, a softmax over one column none."""
+    return ", ".join(f"{size}: {hold_to_rules(modules, fills_pages=False)}" for size, modules in single_sizes())
+
+
+def check_an_allowed_pattern_changes_nothing():
+    """A rule that allows what is done anyway, and one about what the module does not have, leave the program as it is."""
+    number = 0
+    for _, modules in single_sizes():
+        for pattern, text in modules:
+            with scratch() as folder:
+                programs = [Case(folder, text, pattern, None).program(), Case(folder, text, pattern, "allow").program(),
+                            Case(folder, text, "conv_relu_bn", "forbid").program()]
+            expect(programs[0] == programs[1], f"{pattern}, allowed: {text}")
+            expect(programs[0] == programs[2], f"{pattern}, another forbidden: {text}")
+            number += 1
+    return f"{number} modules"
 
 
 if __name__ == "__main__":
