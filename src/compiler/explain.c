@@ -184,17 +184,12 @@ static void put_reasons(StrBuf *out, IrModule *m, const FusionEdge *edge) {
     for (int i = 0; i < NUM_FUSION_REASONS; i++) {
         if (!(edge->reasons >> i & 1)) continue;
         FusionReason reason = (FusionReason)i;
-        const char *remedy = fusion_reason_remedy(reason);
         strbuf_puts(out, is_first ? "{" : ",{");
         is_first = false;
         put_text(out, "reason", fusion_reason_name(reason));
         put_text(out, "meaning", fusion_reason_meaning(reason));
         put_text(out, "detail", edge->details[i]);
-        bool is_rule = reason == REASON_USER && edge->pattern < NUM_FUSION_PATTERNS;
-        put_text(out, "write",
-                 is_rule ? arena_printf(&m->arena, "{pattern: %s, mode: allow}",
-                                        fusion_pattern_name(edge->pattern))
-                         : remedy);
+        put_text(out, "write", fusion_edge_remedy(m, edge, reason));
         strbuf_putc(out, '}');
     }
     strbuf_putc(out, ']');
@@ -213,14 +208,12 @@ static void put_edge(IrModule *m, const FusionEdge *edge, Explain *e) {
     put_bool(out, "applied", edge->is_applied);
     put_text(out, "reason", fusion_reason_name(fusion_edge_reason(edge)));
     put_reasons(out, m, edge);
-    // Joined, the bytes are neither written nor read; apart, they are both.
-    uint64_t moved = 2 * edge->bytes;
-    put_number(out, "bytes", moved);
-    put_number(out, "predicted_ns", stake_ns(e, moved, 1));
+    put_number(out, "bytes", edge->moved);
+    put_number(out, "predicted_ns", stake_ns(e, edge->moved, 1));
     put_number(out, "count", edge->count);
     strbuf_putc(out, '}');
     e->num_applied += edge->is_applied;
-    if (!edge->is_applied) e->stake_bytes += moved * edge->count;
+    if (!edge->is_applied) e->stake_bytes += edge->moved * edge->count;
 }
 
 // ---- access

@@ -306,8 +306,7 @@ const IrOp *fusion_scores_of(const IrOp *softmax) {
     return NULL;
 }
 
-// Who reads what a copy in the same order makes: of several the first.
-static const IrOp *uncopied_reader(IrModule *m, const IrOp *op) {
+const IrOp *fusion_uncopied_reader(IrModule *m, const IrOp *op) {
     for (int i = 0; i < 4 && op->kind == IR_LINALG_GENERIC && is_copy(op); i++) {
         const IrValue *value = &op->results[0];
         if (op->segments[0] != 1 || !ir_affine_is_identity(ir_linalg_map(m, op, 0))) break;
@@ -325,13 +324,13 @@ static FusionPattern pattern_of(IrModule *m, const IrOp *producer, const IrOp *c
         return NUM_FUSION_PATTERNS;
     if (is_product(producer)) {
         if (contraction_is(producer, "dot")) return NUM_FUSION_PATTERNS; // half of a product
-        const IrOp *reader = uncopied_reader(m, consumer);
+        const IrOp *reader = fusion_uncopied_reader(m, consumer);
         if (is_softmax(m, reader)) return FUSION_MATMUL_SOFTMAX;
         bool is_epilogue = is_elementwise(reader) && reads_in_place(m, reader);
         return is_epilogue ? epilogue_of(reader) : NUM_FUSION_PATTERNS;
     }
     if (is_conv(producer)) {
-        const IrOp *reader = uncopied_reader(m, consumer);
+        const IrOp *reader = fusion_uncopied_reader(m, consumer);
         return is_elementwise(reader) && !is_copy(reader) ? FUSION_CONV_RELU_BN
                                                           : NUM_FUSION_PATTERNS;
     }

@@ -52,6 +52,8 @@ FusionRule fusion_rule(const IrModule *m, FusionPattern pattern);
 
 // What joining consumer to producer is an instance of; NUM_FUSION_PATTERNS: of no pattern.
 FusionPattern fusion_pattern_of(IrModule *m, const IrOp *producer, const IrOp *consumer);
+// Behind ops that copy in the same order, who reads what they make: of several the first.
+const IrOp *fusion_uncopied_reader(IrModule *m, const IrOp *op);
 // Does it add what has fewer dimensions than its result, or had when it was written (ingot.bias)?
 bool fusion_adds_bias(const IrOp *op);
 // Does a rule keep them apart?
@@ -86,9 +88,11 @@ typedef struct FusionEdge {
     const IrOp *copy;                          // the kernel between that copies a part, or NULL
     FusionPattern pattern;                     // NUM_FUSION_PATTERNS: none
     bool is_applied;
+    bool offers_rows; // a product that a rule could have as sums over rows, joined with what reads
+                      // it
     uint32_t reasons; // bits 1 << FusionReason, 0 if applied
     const char *details[NUM_FUSION_REASONS];
-    uint64_t bytes; // of the value
+    uint64_t moved; // bytes: apart, the value is written and read, by kernels that copy it too
     uint64_t count; // how often, in one call of every entry
 } FusionEdge;
 
@@ -102,6 +106,8 @@ void fusion_edges_collect(IrModule *m, FusionEdges *out_edges);
 void fusion_edges_deinit(FusionEdges *edges);
 // The reason that counts, and its text; NUM_FUSION_REASONS if applied.
 FusionReason fusion_edge_reason(const FusionEdge *edge);
+// What would take the reason away.
+const char *fusion_edge_remedy(IrModule *m, const FusionEdge *edge, FusionReason reason);
 // Place of an op among those of its function, from 0.
 uint32_t fusion_op_number(const IrOp *op);
 // How often each function runs in one call of every entry, by op index; to be freed.

@@ -103,6 +103,7 @@ typedef struct End {
     const IrValue *value; // as the op makes or reads it
     bool crosses_call;    // of a function that is no kernel
     const IrOp *copy;     // a kernel of nothing but views that the value passes; NULL: none
+    uint64_t copied;      // bytes that such kernels read and write
 } End;
 
 static bool counts_as_one(const IrOp *kernel) {
@@ -132,6 +133,7 @@ static bool find_producer(const IrModule *m, const IrOp *call, uint32_t number, 
             !find_producer(m, given->def_op, given->number, depth + 1, out))
             return false;
         out->copy = func;
+        out->copied += 2 * bytes_of(call->results[number].type);
         return true;
     }
     if (maker->kind == IR_FUNC_CALL) {
@@ -454,14 +456,33 @@ static void judge_rows(Judge *j) {
                        need->i, limit));
 }
 
+// The last dimension of what a part is taken of, along it alone.
+static int64_t columns_of(const IrType *all, const IrType *part) {
+    int64_t columns = part->rank ? part->shape[part->rank - 1] : 1;
+    int64_t rows = columns ? ir_type_num_elems(part) / columns : 1;
+    return ir_type_num_elems(all) / MAX(rows, 1);
+}
+
+// A copy between the two: behind a product or a convolution it leaves out what fills its last tile.
+static void judge_copy(Judge *j, const End *from) {
+    const IrType *all = from->value->type, *part = j->stored->type;
+    const IrAttr *tiled = ir_op_attr(j->edge->producer, "ingot.contract");
+    int64_t wanted = part->rank ? part->shape[part->rank - 1] : 1;
+    const char *text = arena_printf(&j->m->arena, "@%s copies a part of it in between",
+                                    ir_symbol_name(from->copy));
+    bool is_conv = contraction_is(from->op, "conv") || contraction_is(from->op, "window");
+    if (tiled && ir_type_is_static(all) && ir_type_is_static(part))
+        text = arena_printf(
+            &j->m->arena, "%s: %" PRId64 " of %" PRId64 " %s; %" PRId64 " fill no tiles", text,
+            wanted, columns_of(all, part), is_conv ? "channels" : "columns", wanted);
+    blame(j, REASON_MAP, text);
+}
+
 static void judge(IrModule *m, FusionEdge *e, const IrValue *stored, const End *from,
                   const End *to) {
     Judge j = {.m = m, .edge = e, .stored = stored};
     const IrOp *call = stored->def_op;
-    if (from->copy)
-        blame(&j, REASON_MAP,
-              arena_printf(&m->arena, "@%s copies a part of it in between: what fills its tiles",
-                           ir_symbol_name(from->copy)));
+    if (from->copy) judge_copy(&j, from);
     if (from->crosses_call || to->crosses_call)
         blame(&j, REASON_CALL,
               arena_printf(&m->arena, "through @%s", ir_symbol_name(ir_call_callee(m, call))));
@@ -488,7 +509,8 @@ static FusionEdge *add_edge(FusionEdges *edges, const FusionEdge *edge) {
     for (size_t i = edges->num_items; i-- > 0;) {
         FusionEdge *known = &edges->items[i];
         if (known->func != edge->func) break;
-        if (known->producer == edge->producer && known->consumer == edge->consumer) {
+        if (known->producer == edge->producer && known->consumer == edge->consumer &&
+            known->copy == edge->copy) {
             known->count += edge->count;
             return NULL;
         }
@@ -519,7 +541,7 @@ static void join_operands(IrOp *op, void *ctx) {
                            .consumer = in->consumer,
                            .pattern = fusion_pattern_of(in->m, maker, in->consumer),
                            .is_applied = true,
-                           .bytes = bytes_of(maker->results[0].type),
+                           .moved = 2 * bytes_of(maker->results[0].type),
                            .count = in->count};
         add_edge(in->edges, &edge);
     }
@@ -546,6 +568,23 @@ static void collect_inside(IrModule *m, const IrOp *kernel, uint64_t count, Fusi
     }
 }
 
+// A product over tiled weights that a rule, if it insists, makes a sum over rows instead: as
+// raise-patterns has it, for a softmax, columns that fill no tile, and several readers.
+static bool offers_rows(IrModule *m, const FusionEdge *e, const IrValue *stored, const Ends *to,
+                        const IrType *read) {
+    bool is_product = e->pattern == FUSION_MATMUL_BIAS || e->pattern == FUSION_MATMUL_ACTIVATION ||
+                      e->pattern == FUSION_MATMUL_RESIDUAL || e->pattern == FUSION_MATMUL_SCALE ||
+                      e->pattern == FUSION_MATMUL_SOFTMAX;
+    bool is_known = module_is_text(m) && is_product && contraction_is(e->producer, "float");
+    if (!is_known || fusion_rule(m, e->pattern).mode != FUSION_ALLOW) return false;
+    bool is_matrix = read->rank > 0 && read->rank <= 2 &&
+                     read->shape[0] == e->producer->results[0].type->shape[0];
+    bool is_cropped = fusion_uncopied_reader(m, e->consumer) != e->consumer;
+    bool is_shared = to->num > 1;
+    FOR_EACH_USE(use, stored) is_shared |= use->owner->kind == IR_FUNC_RETURN;
+    return is_matrix && (is_cropped || is_shared || e->pattern == FUSION_MATMUL_SOFTMAX);
+}
+
 static void collect_value(IrModule *m, const IrOp *func, const IrValue *value, uint64_t count,
                           FusionEdges *edges) {
     End from;
@@ -555,6 +594,8 @@ static void collect_value(IrModule *m, const IrOp *func, const IrValue *value, u
         find_consumers(m, func, value, false, 0, to);
         for (uint32_t i = 0; i < to->num; i++) {
             to->items[i].crosses_call |= from.crosses_call;
+            uint64_t read = MIN(bytes_of(value->type), bytes_of(to->items[i].value->type));
+            uint64_t written = from.copy ? bytes_of(from.value->type) : read;
             FusionEdge edge = {.func = func,
                                .producer_func = from.func,
                                .consumer_func = to->items[i].func,
@@ -562,9 +603,9 @@ static void collect_value(IrModule *m, const IrOp *func, const IrValue *value, u
                                .consumer = to->items[i].op,
                                .copy = from.copy,
                                .pattern = fusion_pattern_of(m, from.op, to->items[i].op),
-                               .bytes =
-                                   MIN(bytes_of(value->type), bytes_of(to->items[i].value->type)),
+                               .moved = written + from.copied + read,
                                .count = count};
+            edge.offers_rows = offers_rows(m, &edge, value, to, to->items[i].value->type);
             FusionEdge *added = add_edge(edges, &edge);
             if (added) judge(m, added, value, &from, &to->items[i]);
         }
@@ -599,4 +640,18 @@ FusionReason fusion_edge_reason(const FusionEdge *edge) {
     for (int i = 0; i < NUM_FUSION_REASONS; i++)
         if (edge->reasons >> i & 1) return (FusionReason)i;
     return NUM_FUSION_REASONS;
+}
+
+const char *fusion_edge_remedy(IrModule *m, const FusionEdge *edge, FusionReason reason) {
+    if (reason == REASON_USER && edge->pattern < NUM_FUSION_PATTERNS)
+        return arena_printf(&m->arena, "{pattern: %s, mode: allow}",
+                            fusion_pattern_name(edge->pattern));
+    bool is_of_tiles = reason == REASON_MULTI_USE || reason == REASON_REDUCTION_PRODUCER ||
+                       reason == REASON_MAP || reason == REASON_RESHAPE;
+    if (is_of_tiles && edge->offers_rows)
+        return arena_printf(&m->arena,
+                            "{pattern: %s, mode: require}: the product is then a sum over rows, "
+                            "without tiles",
+                            fusion_pattern_name(edge->pattern));
+    return fusion_reason_remedy(reason);
 }

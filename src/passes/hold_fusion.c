@@ -21,8 +21,8 @@ static bool is_plain(const IrOp *op) {
 // ---- reasons on calls
 
 // The edges that the results of a call begin share its kernel as their producer.
-static const char *reason_of(IrModule *m, const FusionEdges *edges, const IrOp *func,
-                             const IrOp *call, uint32_t result) {
+static FusionReason reason_of_edges(const IrModule *m, const FusionEdges *edges, const IrOp *func,
+                                    const IrOp *call, uint32_t result) {
     const IrOp *kernel = ir_call_callee(m, call);
     FusionReason first = NUM_FUSION_REASONS;
     const IrOp *ret =
@@ -38,7 +38,39 @@ static const char *reason_of(IrModule *m, const FusionEdges *edges, const IrOp *
             is_mine = e->reasons >> REASON_CALL & 1;
         if (is_mine) first = MIN(first, fusion_edge_reason(e));
     }
-    return first < NUM_FUSION_REASONS ? fusion_reason_name(first) : "result";
+    return first;
+}
+
+// A kernel that gives its arguments, or parts of them, as they are.
+static bool is_copy(const IrOp *kernel) {
+    const IrOp *ret = ir_block_terminator(ir_func_body(kernel));
+    for (uint32_t i = 0; i < ret->num_operands; i++)
+        if (fusion_maker(ir_op_operand(ret, i))) return false;
+    return true;
+}
+
+// Why a value is stored. Where a copy reads it, no edge ends: it has the reason of what the copy
+// makes. Of what begins no edge either, an input that is copied, the copy itself is the reason.
+static FusionReason reason_of(const IrModule *m, const FusionEdges *edges, const IrOp *func,
+                              const IrOp *call, uint32_t result, int depth) {
+    enum { MAX_COPIES = 8 };
+    FusionReason first = reason_of_edges(m, edges, func, call, result);
+    if (first < NUM_FUSION_REASONS || depth == MAX_COPIES) return first;
+    const IrValue *todo[32] = {&call->results[result]};
+    bool is_read = false, is_result = false;
+    for (uint32_t n = 1, i = 0; i < n; i++) FOR_EACH_USE(use, todo[i]) {
+            const IrOp *op = use->owner;
+            if (fusion_is_view(op) && n < ARRAY_LEN(todo)) todo[n++] = &op->results[0];
+            is_result |= op->kind == IR_FUNC_RETURN;
+            if (op->kind != IR_FUNC_CALL) continue;
+            is_read = true;
+            const IrOp *callee = ir_call_callee(m, op);
+            if (!callee || !ir_func_body(callee) || !is_copy(callee)) continue;
+            for (uint32_t r = 0; r < op->num_results; r++)
+                first = MIN(first, reason_of(m, edges, func, op, r, depth + 1));
+        }
+    if (first < NUM_FUSION_REASONS) return first;
+    return is_read && !is_result ? REASON_MAP : NUM_FUSION_REASONS;
 }
 
 static void mark_calls(IrModule *m, const FusionEdges *edges) {
@@ -47,8 +79,11 @@ static void mark_calls(IrModule *m, const FusionEdges *edges) {
         FOR_EACH_OP(call, ir_func_body(func)) {
             if (call->kind != IR_FUNC_CALL || call->num_results == 0) continue;
             const IrAttr **names = ARENA_ARRAY(&m->arena, const IrAttr *, call->num_results);
-            for (uint32_t r = 0; r < call->num_results; r++)
-                names[r] = ir_attr_string(m, reason_of(m, edges, func, call, r));
+            for (uint32_t r = 0; r < call->num_results; r++) {
+                FusionReason reason = reason_of(m, edges, func, call, r, 0);
+                bool is_apart = reason < NUM_FUSION_REASONS;
+                names[r] = ir_attr_string(m, is_apart ? fusion_reason_name(reason) : "result");
+            }
             ir_op_set_attr(m, call, "ingot.boundary", ir_attr_array(m, call->num_results, names));
         }
     }
@@ -238,7 +273,8 @@ static Status hold_rule(IrModule *m, const FusionEdges *edges, FusionPattern pat
             refuse(m, &rule, pattern,
                    arena_printf(&m->arena, "%s in @%s and %s in @%s stay apart",
                                 op_text(m, e->producer), ir_symbol_name(e->producer_func),
-                                op_text(m, e->consumer), ir_symbol_name(e->consumer_func)),
+                                op_text(m, fusion_uncopied_reader(m, e->consumer)),
+                                ir_symbol_name(e->consumer_func)),
                    fusion_reason_name(reason), reasons_text(m, e), sink);
         write_remedy(edges, e, reason, sink);
         return status;

@@ -179,5 +179,50 @@ def check_an_allowed_pattern_changes_nothing():
     return f"{number} modules"
 
 
+def products_that_fill_no_tile():
+    """Columns that are no multiple of 16, or of which several read, or a softmax: tiles pass nothing on."""
+    for columns in (1, 17):
+        with sizes(M, columns, K):
+            for pattern, text in patterns():
+                if pattern.startswith("matmul") and "affine_map<(i, j, k) -> (j, k)>" in text:
+                    yield pattern, text
+    yield "matmul_softmax", softmax()
+    m, p = product()
+    yield "matmul_activation", m.text(relu(m, p), m.generic(["i, j"] * 2, [p], (M, N), "%r = math.tanh %a : f32"))
+
+
+def check_the_advice_is_true():
+    """What `explain` says to write does join them, and where a rule would, it does not say that nothing does."""
+    number = 0
+    for pattern, text in products_that_fill_no_tile():
+        with scratch() as folder:
+            apart = [e for e in Case(folder, text, pattern, "allow").record()["edges"]
+                     if e["pattern"] == pattern and not e["applied"]]
+            case = Case(folder, text, pattern, "require")
+            case.answers()
+            expect(case.rule()["outcome"] == "applied" and case.shape()[0] == 1, case.rule())
+            expect(apart, f"{pattern} is joined without a rule: {text}")
+            for reason in [r for e in apart for r in e["reasons"]]:
+                expect(reason["write"].startswith(f"{{pattern: {pattern}, mode: require}}"), reason)
+            number += 1
+    return f"{number} modules"
+
+
+def check_copies_between_kernels():
+    """A kernel that only copies a part is the end of no edge, but buffers stand before and behind it, with the reason
+    for which they are there; the edge has all bytes that are moved. A column of 16: it is written whole."""
+    for pattern, text in [*products_that_fill_no_tile(), *next(single_sizes())[1]]:
+        with scratch() as folder:
+            for mode in ("allow", "forbid"):
+                for buffer in Case(folder, text, pattern, mode).record()["buffers"]:
+                    expect(buffer["reason"] != "result" or not buffer["consumer"], f"{pattern}, {mode}: {buffer}")
+    with sizes(M, 1, K), scratch() as folder:
+        (edge,) = [e for e in Case(folder, activation(), "matmul_activation", "allow").record()["edges"]
+                   if e["pattern"] == "matmul_activation"]
+        # 16 columns written; of one column the copy reads and writes all rows, and its reader reads them.
+        expect(edge["bytes"] == 4 * M * (16 + 3), edge)
+        expect(any("1 of 16 columns; 1 fill no tiles" in r["detail"] for r in edge["reasons"]), edge)
+
+
 if __name__ == "__main__":
     main(globals())
