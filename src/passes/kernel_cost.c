@@ -166,10 +166,13 @@ static void list_steps(KernelCount *c) {
     free(is_step);
 }
 
-double kernel_block_times(const KernelCount *c, const IrBlock *block) {
+uint32_t kernel_block_place(const KernelCount *c, const IrBlock *block) {
     const IrOp *parent = ir_block_parent(block);
-    if (parent->kind != IR_SCF_FOR && parent->kind != IR_SCF_IF) return 1;
-    return c->times[kernel_region_place(c, parent, block->region != &parent->regions[0])];
+    return kernel_region_place(c, parent, block->region != &parent->regions[0]);
+}
+
+double kernel_block_times(const KernelCount *c, const IrBlock *block) {
+    return c->times[kernel_block_place(c, block)];
 }
 
 // ---------------------------------------------------------------- one operation
@@ -483,8 +486,10 @@ void kernel_count_call(KernelCount *c, const IrOp *called, const KernelUse *use,
         else
             eval_forget(&c->eval, body->args[i]);
     }
-    run_steps(c, kernel_region_place(c, c->kernel, 0));
-    count_times(c, c->first_inside[kernel_region_place(c, c->kernel, 0)], 1);
+    const uint32_t top = kernel_region_place(c, c->kernel, 0);
+    c->times[top] = c->entries[top] = 1;
+    run_steps(c, top);
+    count_times(c, c->first_inside[top], 1);
     count_block(c, c->kernel, 0);
     kernel_count_bytes(c, use, uses);
     int64_t tiles;

@@ -56,6 +56,7 @@ static inline uint32_t kernel_value_place(const KernelCount *c, const IrValue *v
 }
 
 uint32_t kernel_region_place(const KernelCount *c, const IrOp *op, uint32_t region);
+uint32_t kernel_block_place(const KernelCount *c, const IrBlock *block); // of its region
 // How often a block runs in one call.
 double kernel_block_times(const KernelCount *c, const IrBlock *block);
 bool kernel_value_depends(const IrValue *v, const IrValue *on);

@@ -27,6 +27,11 @@ static double rate_of(const Target *t, TargetNumber ops, double per_vector) {
     return rate > 0 ? rate : issue;
 }
 
+// Two things done at the same time.
+static double beside(const Target *t, double a, double b) {
+    return MAX(a, b) + MIN(a, b) * t->numbers[TARGET_ISSUE_LOST];
+}
+
 double cost_block_clocks(const Target *t, const CostBlock *b) {
     double bytes = target_number_or(t, TARGET_VECTOR_BYTES, 16);
     double issue = target_number_or(t, TARGET_ISSUE_VECTOR, 1);
@@ -41,7 +46,7 @@ double cost_block_clocks(const Target *t, const CostBlock *b) {
     double loads = b->ops[COST_LOAD] / load_rate, stores = b->ops[COST_STORE] / store_rate;
     double broadcasts = b->ops[COST_BROADCAST] / target_number_or(t, TARGET_ISSUE_BROADCAST, 1);
     double scalars = b->ops[COST_SCALAR] / target_number_or(t, TARGET_ISSUE_SCALAR, 1);
-    double clocks = MAX(MAX(arithmetic, MAX(loads, broadcasts)), MAX(stores, scalars));
+    double clocks = MAX(beside(t, arithmetic, MAX(loads, broadcasts)), MAX(stores, scalars));
     return b->times * (MAX(clocks, b->chain_clocks) + b->spill_loads / load_rate +
                        b->spill_stores / store_rate);
 }
