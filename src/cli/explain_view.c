@@ -161,6 +161,7 @@ static void put_candidate(StrBuf *out, const json_t *c, bool is_chosen) {
                   number(c, "col_tile"));
     if (number(c, "unroll") > 1) strbuf_printf(out, ", unroll %2" PRIu64, number(c, "unroll"));
     if (number(c, "by_image")) strbuf_puts(out, ", by image");
+    if (number(c, "band")) strbuf_printf(out, ", bands of %" PRIu64 " tiles", number(c, "band"));
     strbuf_printf(out,
                   ": %s clocks, %s bytes beyond the first cache, %" PRIu64
                   " registers, what is used again fits %s, bound by %s",

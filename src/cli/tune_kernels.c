@@ -46,9 +46,9 @@ static void remove_folder(Tuner *t) {
 
 // ---- candidates
 
-static int64_t entry_of(const json_t *candidate, const char *name) {
+static int64_t entry_of(const json_t *candidate, const char *name, int64_t absent) {
     const json_t *value = json_object_get(candidate, name);
-    return json_is_integer(value) ? MAX(json_integer_value(value), 1) : 1;
+    return json_is_integer(value) ? MAX(json_integer_value(value), absent) : absent;
 }
 
 static void add_kernel(Tuner *t, const char *level, const json_t *item, size_t max_candidates) {
@@ -64,10 +64,11 @@ static void add_kernel(Tuner *t, const char *level, const json_t *item, size_t m
     kernel->candidates = ARENA_ARRAY(&t->arena, TuningCandidate, kernel->num_candidates);
     for (size_t i = 0; i < kernel->num_candidates; i++) {
         const json_t *c = json_array_get(list, i);
-        kernel->candidates[i] = (TuningCandidate){.s = {.lanes = entry_of(c, "lanes"),
-                                                        .row_tile = entry_of(c, "row_tile"),
-                                                        .col_tile = entry_of(c, "col_tile"),
-                                                        .unroll = entry_of(c, "unroll")},
+        kernel->candidates[i] = (TuningCandidate){.s = {.lanes = entry_of(c, "lanes", 1),
+                                                        .row_tile = entry_of(c, "row_tile", 1),
+                                                        .col_tile = entry_of(c, "col_tile", 1),
+                                                        .unroll = entry_of(c, "unroll", 1),
+                                                        .band = entry_of(c, "band", 0)},
                                                   .measured_ns = 1};
     }
 }
@@ -242,6 +243,7 @@ static void put_report_json(const Tuner *t, const double *predicted_ns, StrBuf *
             json_put_uint(&json, "row_tile", (uint64_t)c->s.row_tile);
             json_put_uint(&json, "col_tile", (uint64_t)c->s.col_tile);
             json_put_uint(&json, "unroll", (uint64_t)c->s.unroll);
+            if (c->s.band) json_put_uint(&json, "band", (uint64_t)c->s.band);
             json_put_real(&json, "measured_ns", c->measured_ns);
             json_end_object(&json);
         }

@@ -37,7 +37,8 @@ static Status check_keys(LockReader *r, const DocNode *map, const char *what,
 }
 
 static Status read_candidate(LockReader *r, const DocNode *node, TuningEntry *out) {
-    static const char *const keys[] = {"lanes", "row_tile", "col_tile", "unroll", "measured_ns"};
+    static const char *const keys[] = {"lanes",  "row_tile", "col_tile",
+                                       "unroll", "band",     "measured_ns"};
     TRY(check_keys(r, node, "a candidate", keys, ARRAY_LEN(keys)));
     const struct {
         const char *key;
@@ -54,6 +55,8 @@ static Status read_candidate(LockReader *r, const DocNode *node, TuningEntry *ou
         TRY(want(r, node, numbers[i].key, &value));
         TRY(doc_get_int(value, numbers[i].key, 1, numbers[i].max, r->sink, numbers[i].out));
     }
+    const DocNode *band = doc_find(node, "band");
+    if (band) TRY(doc_get_int(band, "band", 1, SCHEDULE_MAX_BAND, r->sink, &out->schedule.band));
     if (schedule_is_valid(&out->schedule)) return STATUS_OK;
     return diag_error(
         r->sink, DIAG_P0071, node->span,
@@ -163,10 +166,11 @@ void tuning_lock_put(const TuningKernel *kernels, size_t num_kernels, StrBuf *ou
         for (size_t i = 0; i < kernel->num_candidates; i++) {
             const TuningCandidate *c = &kernel->candidates[i];
             strbuf_printf(out,
-                          "      - {lanes: %lld, row_tile: %lld, col_tile: %lld, unroll: %lld, "
-                          "measured_ns: %.0f}\n",
+                          "      - {lanes: %lld, row_tile: %lld, col_tile: %lld, unroll: %lld, ",
                           (long long)c->s.lanes, (long long)c->s.row_tile, (long long)c->s.col_tile,
-                          (long long)c->s.unroll, MAX(c->measured_ns, 1));
+                          (long long)c->s.unroll);
+            if (c->s.band) strbuf_printf(out, "band: %lld, ", (long long)c->s.band);
+            strbuf_printf(out, "measured_ns: %.0f}\n", MAX(c->measured_ns, 1));
         }
     }
 }

@@ -204,6 +204,7 @@ static int by_clocks(const void *a, const void *b) {
     if (!x->measured_ns != !y->measured_ns) return x->measured_ns ? -1 : 1;
     if (x->cost.clocks != y->cost.clocks) return x->cost.clocks < y->cost.clocks ? -1 : 1;
     if (x->s.lanes != y->s.lanes) return x->s.lanes > y->s.lanes ? -1 : 1;
+    if (x->s.band != y->s.band) return x->s.band < y->s.band ? -1 : 1;
     if (x->s.row_tile != y->s.row_tile) return x->s.row_tile < y->s.row_tile ? -1 : 1;
     return x->s.col_tile < y->s.col_tile ? -1 : x->s.col_tile > y->s.col_tile;
 }
@@ -221,16 +222,18 @@ static Status take_measured(Scheduler *sch, const IrOp *func, const char *key, s
     for (size_t i = 0; i < num; i++) {
         Candidate *c = &sch->candidates[i];
         if (c->s.lanes != s->lanes || c->s.row_tile != s->row_tile ||
-            c->s.col_tile != s->col_tile || MAX(c->s.unroll, 1) != s->unroll)
+            c->s.col_tile != s->col_tile || MAX(c->s.unroll, 1) != s->unroll ||
+            c->s.band != s->band)
             continue;
         c->measured_ns = MAX(entry.measured_ns, 1);
         return STATUS_OK;
     }
     Status status = diag_error(sink, DIAG_P0070, ir_loc_span(func->loc),
                                "the tuning lock gives %s a schedule that is none of its "
-                               "candidates: lanes %lld, row_tile %lld, col_tile %lld, unroll %lld",
+                               "candidates: lanes %lld, row_tile %lld, col_tile %lld, unroll %lld, "
+                               "band %lld",
                                ir_symbol_name(func), (long long)s->lanes, (long long)s->row_tile,
-                               (long long)s->col_tile, (long long)s->unroll);
+                               (long long)s->col_tile, (long long)s->unroll, (long long)s->band);
     diag_evidence(sink, "key %s, level %s, %zu candidates", key, cpu_level_info(sch->level)->name,
                   num);
     diag_write(sink, "ingot tune, which measures the candidates of this build");
@@ -271,10 +274,13 @@ static const IrAttr *describe(IrModule *m, const Target *t, const Candidate *c) 
         {ir_intern(m, "unroll"), ir_attr_i64(m, MAX(c->s.unroll, (int64_t)1))},
         {NULL},
         {NULL},
+        {NULL},
     };
-    size_t num = ARRAY_LEN(entries) - 2; // and what not every candidate has
+    size_t num = ARRAY_LEN(entries) - 3; // and what not every candidate has
     const IrNamedAttr by_image = {ir_intern(m, "by_image"), ir_attr_i64(m, c->s.by_image)};
     const IrNamedAttr measured = {ir_intern(m, "measured_ns"), ir_attr_i64(m, c->measured_ns)};
+    const IrNamedAttr band = {ir_intern(m, "band"), ir_attr_i64(m, c->s.band)};
+    if (c->s.band) entries[num++] = band;
     if (c->s.by_image) entries[num++] = by_image;
     if (c->measured_ns) entries[num++] = measured;
     return ir_attr_dict(m, (uint32_t)num, entries);
@@ -340,8 +346,7 @@ Status pass_loop_schedule(IrModule *m, DiagSink *sink) {
                 status = schedule_kernel(sch, func, kind->str, sink);
         }
         for (size_t i = 0; i < sch->num_known; i++)
-            for (size_t k = 0; k < sch->known[i].num_done; k++)
-                drop(sch, &sch->known[i].done[k]);
+            for (size_t k = 0; k < sch->known[i].num_done; k++) drop(sch, &sch->known[i].done[k]);
         free(sch->known);
         kernel_uses_deinit(&sch->uses);
         ir_module_destroy(sch->scratch);

@@ -41,6 +41,26 @@ static bool is_better_by_image(const ConvShape *c, const Target *target) {
     return by_image < by_group;
 }
 
+// Tiles of a band, the same number in all bands of an image but for the last: as many as the first
+// cache holds the sums and one block of input channels of, beside one block of the weights. 0:
+// fewer than two, or there is but one block.
+static int64_t choose_band(const ConvShape *c, const Target *target) {
+    int64_t rows = conv_tile_rows(c), tiles = (c->oh + rows - 1) / rows, most = 1;
+    if (c->is_window || c->blocks < 2) return 0;
+    double room = target_number_or(target, TARGET_L1_BYTES, 32 << 10) / 4; // floats
+    double weights = (double)(c->r * c->s * c->block) * (double)c->tile;
+    double width = (double)((c->ow - 1) * c->stride_w + (c->s - 1) * c->dilation_w + 1);
+    for (; most < MIN(tiles, (int64_t)SCHEDULE_MAX_BAND); most++) {
+        int64_t result = (most + 1) * rows;
+        double input = (double)((result - 1) * c->stride_h + (c->r - 1) * c->dilation_h + 1);
+        double sums = (double)result * (double)(c->ow * c->tile);
+        if (weights + sums + input * width * (double)c->block > room) break;
+    }
+    if (most < 2) return 0;
+    int64_t bands = (tiles + most - 1) / most;
+    return (tiles + bands - 1) / bands;
+}
+
 size_t schedule_list_conv(IrModule *m, const IrOp *kernel, const Target *target, Schedule *out,
                           size_t max) {
     ConvShape c = {0};
@@ -52,6 +72,7 @@ size_t schedule_list_conv(IrModule *m, const IrOp *kernel, const Target *target,
     int64_t lanes = is_wide && c.tile % 16 == 0 ? 16 : 8, rows = conv_tile_rows(&c);
     int64_t by_image = is_better_by_image(&c, target);
     bool keeps_ones = target->numbers[TARGET_ISSUE_BROADCAST] > 0; // in registers
+    const int64_t band = choose_band(&c, target);
     size_t num = 0;
     for (int64_t vectors = c.tile / lanes; vectors >= 1; vectors--) {
         if (c.tile / lanes % vectors) continue;
@@ -72,6 +93,9 @@ size_t schedule_list_conv(IrModule *m, const IrOp *kernel, const Target *target,
                                     .col_tile = vectors,
                                     .unroll = once ? 1 : choose_unroll(c.block, sums),
                                     .by_image = by_image};
+            if (band == 0 || sums < MANY_SUMS || num == max) continue;
+            out[num] = out[num - 1];
+            out[num++].band = band;
         }
     }
     return num;

@@ -138,12 +138,18 @@ IrValue *vec_expand_shape(Vectorizer *v, IrValue *memref, const IrType *type,
 // ---- schedules
 
 void schedule_write(IrModule *m, IrOp *kernel, const Schedule *s) {
-    IrNamedAttr entries[] = {{ir_intern(m, "lanes"), ir_attr_i64(m, s->lanes)},
-                             {ir_intern(m, "row_tile"), ir_attr_i64(m, s->row_tile)},
-                             {ir_intern(m, "col_tile"), ir_attr_i64(m, MAX(s->col_tile, 1))},
-                             {ir_intern(m, "unroll"), ir_attr_i64(m, MAX(s->unroll, 1))},
-                             {ir_intern(m, "by_image"), ir_attr_i64(m, s->by_image)}};
-    uint32_t num = s->by_image ? 5 : s->unroll > 1 ? 4 : s->col_tile > 1 ? 3 : 2;
+    const struct {
+        const char *name;
+        int64_t value, absent; // what is meant where there is no such entry
+    } numbers[] = {{"lanes", s->lanes, 0},       {"row_tile", s->row_tile, 0},
+                   {"col_tile", s->col_tile, 1}, {"unroll", s->unroll, 1},
+                   {"by_image", s->by_image, 0}, {"band", s->band, 0}};
+    IrNamedAttr entries[ARRAY_LEN(numbers)];
+    uint32_t num = 0;
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        if (numbers[i].value > numbers[i].absent)
+            entries[num++] =
+                (IrNamedAttr){ir_intern(m, numbers[i].name), ir_attr_i64(m, numbers[i].value)};
     ir_op_set_attr(m, kernel, "ingot.schedule", ir_attr_dict(m, num, entries));
 }
 
@@ -165,9 +171,11 @@ bool schedule_from(const IrAttr *dict, Schedule *out_s) {
                   .col_tile = read_entry(dict, "col_tile", SCHEDULE_MAX_SUMS, 1),
                   .unroll = read_entry(dict, "unroll", 16, 1)};
     const IrAttr *by_image = ir_attr_dict_find(dict, "by_image");
+    const IrAttr *band = ir_attr_dict_find(dict, "band");
     if (by_image) s.by_image = read_entry(dict, "by_image", 1, 0);
+    if (band) s.band = read_entry(dict, "band", SCHEDULE_MAX_BAND, 0);
     *out_s = s;
-    return schedule_is_valid(&s) && (!by_image || s.by_image);
+    return schedule_is_valid(&s) && (!by_image || s.by_image) && (!band || s.band);
 }
 
 bool schedule_read(const IrOp *kernel, Schedule *out_s) {

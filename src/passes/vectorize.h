@@ -17,9 +17,14 @@ typedef struct Schedule {
     int64_t unroll;   // conv: input channels of a round of the innermost loop; 1 if not given
     int64_t by_image; // conv: 1: all channel groups of an image before the next image; 0 or not
                       // given: all images of a group before the next group
+    int64_t band;     // conv: tiles whose sums stay in memory while one block of input channels
+                      // after the other is added to all; 0 or not given: sums in registers alone
 } Schedule;
 
-enum { SCHEDULE_MAX_SUMS = 32 }; // row_tile * col_tile
+enum {
+    SCHEDULE_MAX_SUMS = 32, // row_tile * col_tile
+    SCHEDULE_MAX_BAND = 64,
+};
 
 void schedule_write(IrModule *m, IrOp *kernel, const Schedule *s);
 bool schedule_read(const IrOp *kernel, Schedule *out_s);

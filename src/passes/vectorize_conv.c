@@ -16,6 +16,7 @@
 
 #include "passes/contraction.h"
 #include "passes/conv.h"
+#include "passes/fusion.h"
 #include "passes/vectorize.h"
 
 enum {
@@ -27,6 +28,13 @@ enum {
     MAX_EPILOGUE = 8
 };
 
+// What a walk over columns does with the sums.
+typedef enum SumPart {
+    SUM_ALL,   // starts them, adds all blocks of input channels, ends them, in registers
+    SUM_BLOCK, // adds one block to those in memory
+    SUM_END    // makes the result of those in memory
+} SumPart;
+
 typedef struct Conv {
     Vectorizer *v;
     ConvShape c;
@@ -37,9 +45,15 @@ typedef struct Conv {
     IrOp *epilogue[MAX_EPILOGUE];
     uint32_t num_epilogue;
     // the point being emitted; rows: of the result, side by side
-    IrValue *next_g;      // the group after g; NULL if groups are small
+    // What is read next of the weights: the group after g, or the block after this one; NULL if
+    // groups are small.
+    IrValue *next_g, *next_block;
     IrValue *first_block; // of the input that g reads; NULL: the first
     IrValue *n, *g, *oh[MAX_ROWS], *first_row[MAX_ROWS], *r_begin[MAX_ROWS], *r_end[MAX_ROWS];
+    SumPart part;
+    IrValue *sums,
+        *in_band[MAX_ROWS]; // of a band: [rows, columns, channels]; each row's place there
+    IrValue *block;         // of input channels, the one added
     int64_t rows;
     IrValue *ow; // NULL: the column is known
     int64_t first_column, columns, first_vector, vectors;
@@ -152,7 +166,8 @@ static Status read_kernel(Conv *cv) {
     if (cv->out->def_op) return vec_refuse(v, "a result that is no argument");
     if (v->s.col_tile < 1 || v->s.col_tile > MAX_VECTORS || v->s.row_tile > MAX_COLUMNS ||
         conv_tile_rows(&cv->c) * v->s.col_tile * v->s.row_tile > MAX_ACCS ||
-        cv->c.tile % (v->s.lanes * v->s.col_tile) || cv->c.block % v->s.unroll)
+        cv->c.tile % (v->s.lanes * v->s.col_tile) || cv->c.block % v->s.unroll ||
+        (v->s.band > 0 && cv->c.is_window))
         return vec_refuse(v, "the numbers in ingot.schedule");
     return read_start(cv);
 }
@@ -275,9 +290,10 @@ typedef struct Place {
     int64_t first_row, end_row;
 } Place;
 
-// Asks for the weights of the next channel group at the place where this one's are read: they are
-// in the second-level cache when the last row of this group is done. Where groups are large the
-// first row would otherwise wait for memory: 600 KB while it computes for 25 microseconds.
+// Asks for the weights of the next channel group, in a band of the next block, at the place where
+// this one's are read: they are in the second-level cache when the last row of this group is done.
+// Where groups are large the first row would otherwise wait for memory: 600 KB while it computes
+// for 25 microseconds.
 static void prefetch_next(Conv *cv, IrValue *const *indices) {
     enum { LINE_FLOATS = 16 };
     IrModule *m = cv->v->m;
@@ -288,6 +304,7 @@ static void prefetch_next(Conv *cv, IrValue *const *indices) {
     for (int64_t k = 0; k < cv->vectors; k += MAX(LINE_FLOATS / lanes, 1)) {
         IrValue *operands[2 + MAX_INDICES] = {cv->w, cv->next_g};
         for (uint32_t i = 1; i < 5; i++) operands[1 + i] = indices[i];
+        if (cv->next_block) operands[2] = cv->next_block;
         uint32_t num = add_channel_indices(cv, cv->w->type->rank == 7, k, operands + 1, 5);
         build_op_full(&cv->v->b, &(IrOpSpec){.kind = IR_MEMREF_PREFETCH,
                                              .num_operands = 1 + num,
@@ -388,27 +405,54 @@ static void emit_window_rows(Conv *cv, IrValue *block, IrValue *lo, IrValue *hi,
     leave_loop(cv, &rows, accs);
 }
 
-// The later row's window enters the input first and leaves it first.
+// Sums over one block of input channels. The later row's window enters the input first and leaves
+// it first.
+static void emit_block(Conv *cv, IrValue *block, IrValue **accs) {
+    Vectorizer *v = cv->v;
+    IrValue **lo = cv->r_begin, **hi = cv->r_end;
+    if (cv->rows == 1) {
+        emit_window_rows(cv, block, lo[0], hi[0], 0, 1, accs);
+        return;
+    }
+    IrValue *both_begin = lo[0], *both_end = hi[1];
+    IrValue *ahead_end = build_binary(&v->b, IR_ARITH_MINSI, both_begin, both_end);
+    IrValue *behind_begin = build_binary(&v->b, IR_ARITH_MAXSI, both_begin, both_end);
+    emit_window_rows(cv, block, lo[1], ahead_end, 1, 2, accs);
+    emit_window_rows(cv, block, both_begin, both_end, 0, 2, accs);
+    emit_window_rows(cv, block, behind_begin, hi[0], 0, 1, accs);
+}
+
+static IrValue *start_of_sums(Conv *cv) {
+    Vectorizer *v = cv->v;
+    return vec_splat(v, build_float(&v->b, cv->start, v->f32));
+}
+
 static Status emit_sums(Conv *cv, IrValue **accs) {
     Vectorizer *v = cv->v;
-    IrValue *start = vec_splat(v, build_float(&v->b, cv->start, v->f32));
+    IrValue *start = start_of_sums(cv);
     for (int64_t a = 0; a < num_accs(cv); a++) accs[a] = start;
     if (cv->c.is_window) return emit_window(cv, accs);
     SumLoop blocks;
     enter_loop(cv, &blocks, build_index(&v->b, 0), build_index(&v->b, cv->c.blocks), 1, accs);
-    IrValue **lo = cv->r_begin, **hi = cv->r_end;
-    if (cv->rows == 1) {
-        emit_window_rows(cv, blocks.iv, lo[0], hi[0], 0, 1, accs);
-    } else {
-        IrValue *both_begin = lo[0], *both_end = hi[1];
-        IrValue *ahead_end = build_binary(&v->b, IR_ARITH_MINSI, both_begin, both_end);
-        IrValue *behind_begin = build_binary(&v->b, IR_ARITH_MAXSI, both_begin, both_end);
-        emit_window_rows(cv, blocks.iv, lo[1], ahead_end, 1, 2, accs);
-        emit_window_rows(cv, blocks.iv, both_begin, both_end, 0, 2, accs);
-        emit_window_rows(cv, blocks.iv, behind_begin, hi[0], 0, 1, accs);
-    }
+    emit_block(cv, blocks.iv, accs);
     leave_loop(cv, &blocks, accs);
     return STATUS_OK;
+}
+
+// The sums of the tile in a band's memory: read into accs, or written from there.
+static void move_sums(Conv *cv, bool is_read, IrValue **accs) {
+    Vectorizer *v = cv->v;
+    for (int64_t row = 0; row < cv->rows; row++)
+        for (int64_t column = 0; column < cv->columns; column++)
+            for (int64_t k = 0; k < cv->vectors; k++) {
+                IrValue *lane = build_index(&v->b, (cv->first_vector + k) * v->s.lanes);
+                IrValue *at[] = {cv->in_band[row], result_column(cv, column), lane};
+                IrValue **acc = &accs[acc_of(cv, row, column, k)];
+                if (is_read)
+                    *acc = build_vector_load(&v->b, v->vf32, cv->sums, 3, at);
+                else
+                    build_vector_store(&v->b, *acc, cv->sums, 3, at);
+            }
 }
 
 // ---- what follows the sum
@@ -479,7 +523,13 @@ static Status emit_columns(Conv *cv) {
         uint32_t num = 1;
         cv->first_vector = k;
         known[0].root = vec_root(ir_op_operand(cv->product, 2));
-        TRY(emit_sums(cv, known[0].accs));
+        if (cv->part == SUM_ALL) TRY(emit_sums(cv, known[0].accs));
+        if (cv->part != SUM_ALL) move_sums(cv, true, known[0].accs);
+        if (cv->part == SUM_BLOCK) {
+            emit_block(cv, cv->block, known[0].accs);
+            move_sums(cv, false, known[0].accs);
+            continue;
+        }
         for (uint32_t i = 0; i < cv->num_epilogue; i++)
             TRY(emit_epilogue(cv, cv->epilogue[i], known, &num));
         store(cv, &known[num - 1]);
@@ -578,6 +628,182 @@ static Status emit_tile(Conv *cv, IrValue *first) {
     return STATUS_OK;
 }
 
+// ---- what is read next
+
+static bool fetches_ahead(const Conv *cv) {
+    const ConvShape *c = &cv->c;
+    int64_t group_bytes = c->blocks * c->r * c->s * c->block * c->tile * 4;
+    return c->groups > 1 && group_bytes >= LARGE_GROUP_BYTES && !cv->v->s.by_image;
+}
+
+static void find_next_group(Conv *cv, IrValue *g) {
+    Builder *b = &cv->v->b;
+    cv->next_g = build_binary(b, IR_ARITH_MINUI, g, build_index(b, cv->c.groups - 1));
+}
+
+// The block after cv->block, of the next group if this was the last one.
+static void find_next_block(Conv *cv) {
+    Builder *b = &cv->v->b;
+    IrValue *next = build_add_index(b, cv->block, 1), *num = build_index(b, cv->c.blocks);
+    cv->next_block = build_binary(b, IR_ARITH_REMUI, next, num);
+    IrValue *is_last = build_binary(b, IR_ARITH_DIVUI, next, num); // 1 or 0
+    find_next_group(cv, build_binary(b, IR_ARITH_ADDI, cv->g, is_last));
+}
+
+// ---- bands
+
+// The tiles [begin, end) of a plane, at most s.band at a time: block after block of input channels
+// is added to sums in memory, so that its weights come from the first cache but for the first tile.
+//
+//   for first in [begin, end) by band
+//     sums = start
+//     for b: for tile in the band: sums[tile] += block b
+//     for tile in the band: y = epilogue(sums[tile], ...); store
+typedef struct Band {
+    IrValue *begin, *end; // tiles
+    int64_t tile_rows;
+} Band;
+
+// A loop over the tiles of a band; out_first: the tile's first row in the result.
+static IrValue *enter_tiles(Conv *cv, const Band *band, Builder *out_outer) {
+    Builder *b = &cv->v->b, body;
+    *out_outer = *b;
+    build_for(out_outer, band->begin, band->end, build_index(b, 1), 0, NULL, &body);
+    *b = body;
+    IrValue *tile = body.block->args[0];
+    IrValue *before = build_binary(b, IR_ARITH_SUBI, tile, band->begin);
+    for (int64_t row = 0; row < band->tile_rows; row++)
+        cv->in_band[row] = build_add_index(b, build_mul_index(b, before, band->tile_rows), row);
+    return build_mul_index(b, tile, band->tile_rows);
+}
+
+static void leave(Conv *cv, const Builder *outer) {
+    build_yield(&cv->v->b, IR_SCF_YIELD, 0, NULL);
+    cv->v->b = *outer;
+}
+
+static Status emit_part(Conv *cv, const Band *band, SumPart part) {
+    Builder outer;
+    cv->part = part;
+    TRY(emit_tile(cv, enter_tiles(cv, band, &outer)));
+    leave(cv, &outer);
+    return STATUS_OK;
+}
+
+static void start_band(Conv *cv, const Band *band) {
+    Vectorizer *v = cv->v;
+    Builder outer, tile, body;
+    enter_tiles(cv, band, &outer);
+    tile = v->b;
+    IrValue *zero = build_index(&v->b, 0);
+    build_for(&tile, zero, build_index(&tile, cv->c.ow), build_index(&tile, 1), 0, NULL, &body);
+    v->b = body;
+    IrValue *start = start_of_sums(cv);
+    for (int64_t row = 0; row < band->tile_rows; row++)
+        for (int64_t lane = 0; lane < cv->c.tile; lane += v->s.lanes) {
+            IrValue *at[] = {cv->in_band[row], body.block->args[0], build_index(&v->b, lane)};
+            build_vector_store(&v->b, start, cv->sums, 3, at);
+        }
+    leave(cv, &tile);
+    leave(cv, &outer);
+}
+
+static Status emit_bands(Conv *cv, IrValue *begin, IrValue *end) {
+    Vectorizer *v = cv->v;
+    Builder outer = v->b, body, blocks;
+    IrValue *step = build_index(&outer, v->s.band);
+    build_for(&outer, begin, end, step, 0, NULL, &body);
+    v->b = body;
+    Band band = {.begin = body.block->args[0], .tile_rows = conv_tile_rows(&cv->c)};
+    IrValue *whole = build_add_index(&v->b, band.begin, v->s.band);
+    band.end = build_binary(&v->b, IR_ARITH_MINSI, whole, end);
+    start_band(cv, &band);
+    Builder inside = v->b;
+    build_for(&inside, build_index(&v->b, 0), build_index(&v->b, cv->c.blocks),
+              build_index(&v->b, 1), 0, NULL, &blocks);
+    v->b = blocks;
+    cv->block = blocks.block->args[0];
+    if (fetches_ahead(cv)) find_next_block(cv);
+    TRY(emit_part(cv, &band, SUM_BLOCK));
+    leave(cv, &inside);
+    TRY(emit_part(cv, &band, SUM_END));
+    leave(cv, &outer);
+    return STATUS_OK;
+}
+
+static IrValue *alloca_sums(Conv *cv) {
+    Vectorizer *v = cv->v;
+    const int64_t shape[] = {v->s.band * conv_tile_rows(&cv->c), cv->c.ow, cv->c.tile};
+    const IrType *type = ir_type_memref(v->m, 3, shape, v->f32);
+    const IrAttr *reason = ir_attr_string(v->m, fusion_reason_name(REASON_LOOP_CARRIED));
+    IrNamedAttr attrs[] = {{"alignment", ir_attr_i64(v->m, 64)}, {"ingot.boundary", reason}};
+    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_ALLOCA,
+                                                         .num_results = 1,
+                                                         .result_types = &type,
+                                                         .num_attrs = 2,
+                                                         .attrs = attrs}),
+                        0);
+}
+
+// ---- the kernel
+
+// Image and channel group of a plane, the rows of one image for one group.
+static void read_plane(Conv *cv, IrValue *plane) {
+    Builder *b = &cv->v->b;
+    const ConvShape *c = &cv->c;
+    bool by_image = cv->v->s.by_image;
+    IrValue *num = build_index(b, by_image ? c->groups : c->n);
+    IrValue *inside = build_binary(b, IR_ARITH_REMUI, plane, num);
+    IrValue *outside = build_binary(b, IR_ARITH_DIVUI, plane, num);
+    cv->n = by_image ? outside : inside;
+    cv->g = by_image ? inside : outside;
+    if (c->parts > 1) {
+        IrValue *in_part = build_index(b, c->groups / c->parts);
+        IrValue *part = build_binary(b, IR_ARITH_DIVUI, cv->g, in_part);
+        cv->first_block = build_mul_index(b, part, c->blocks);
+    }
+}
+
+static Status emit_tiles(Conv *cv, IrValue *in_image) {
+    Vectorizer *v = cv->v;
+    const ConvShape *c = &cv->c;
+    Builder outer = v->b, tiles;
+    build_for(&outer, vec_tile_begin(v), vec_tile_end(v), build_index(&v->b, 1), 0, NULL, &tiles);
+    v->b = tiles;
+    IrValue *tile = tiles.block->args[0];
+    read_plane(cv, build_binary(&v->b, IR_ARITH_DIVUI, tile, in_image));
+    if (fetches_ahead(cv)) find_next_group(cv, build_add_index(&v->b, cv->g, 1));
+    IrValue *number = build_binary(&v->b, IR_ARITH_REMUI, tile, in_image);
+    TRY(emit_tile(cv, build_mul_index(&v->b, number, conv_tile_rows(c))));
+    leave(cv, &outer);
+    return STATUS_OK;
+}
+
+// The planes that [begin, end) has tiles of, and of each these tiles in bands.
+static Status emit_planes(Conv *cv, IrValue *in_image) {
+    Vectorizer *v = cv->v;
+    IrValue *begin = vec_tile_begin(v), *end = vec_tile_end(v);
+    cv->sums = alloca_sums(cv);
+    Builder outer = v->b, planes;
+    IrValue *first = build_binary(&outer, IR_ARITH_DIVUI, begin, in_image);
+    IrValue *past = build_binary(&outer, IR_ARITH_ADDI, end, in_image);
+    IrValue *last =
+        build_binary(&outer, IR_ARITH_DIVUI, build_add_index(&outer, past, -1), in_image);
+    build_for(&outer, first, last, build_index(&outer, 1), 0, NULL, &planes);
+    Builder *b = &v->b;
+    *b = planes;
+    IrValue *plane = planes.block->args[0], *zero = build_index(b, 0);
+    IrValue *before = build_binary(b, IR_ARITH_MULI, plane, in_image);
+    read_plane(cv, plane);
+    IrValue *from =
+        build_binary(b, IR_ARITH_MAXSI, build_binary(b, IR_ARITH_SUBI, begin, before), zero);
+    IrValue *to =
+        build_binary(b, IR_ARITH_MINSI, build_binary(b, IR_ARITH_SUBI, end, before), in_image);
+    TRY(emit_bands(cv, from, to));
+    leave(cv, &outer);
+    return STATUS_OK;
+}
+
 Status vectorize_conv(Vectorizer *v) {
     Conv cv = {.v = v, .vectors = v->s.col_tile};
     IrBlock *body = ir_func_body(v->kernel);
@@ -585,31 +811,10 @@ Status vectorize_conv(Vectorizer *v) {
     TRY(read_kernel(&cv));
     v->b = build_at_end(v->m, body, v->kernel->loc);
     TRY(read_input(&cv));
-    Builder outer = v->b, tiles;
-    build_for(&outer, vec_tile_begin(v), vec_tile_end(v), build_index(&v->b, 1), 0, NULL, &tiles);
-    v->b = tiles;
     int64_t rows = conv_tile_rows(&cv.c);
-    IrValue *tile = tiles.block->args[0],
-            *inner = build_index(&v->b, v->s.by_image ? cv.c.groups : cv.c.n),
-            *in_image = build_index(&v->b, (cv.c.oh + rows - 1) / rows);
-    IrValue *plane = build_binary(&v->b, IR_ARITH_DIVUI, tile, in_image);
-    IrValue *number = build_binary(&v->b, IR_ARITH_REMUI, tile, in_image);
-    IrValue *inside = build_binary(&v->b, IR_ARITH_REMUI, plane, inner);
-    IrValue *outside = build_binary(&v->b, IR_ARITH_DIVUI, plane, inner);
-    cv.n = v->s.by_image ? outside : inside;
-    cv.g = v->s.by_image ? inside : outside;
-    if (cv.c.parts > 1) {
-        IrValue *in_part = build_index(&v->b, cv.c.groups / cv.c.parts);
-        IrValue *part = build_binary(&v->b, IR_ARITH_DIVUI, cv.g, in_part);
-        cv.first_block = build_mul_index(&v->b, part, cv.c.blocks);
-    }
-    int64_t group_bytes = cv.c.blocks * cv.c.r * cv.c.s * cv.c.block * cv.c.tile * 4;
-    if (cv.c.groups > 1 && group_bytes >= LARGE_GROUP_BYTES && !v->s.by_image)
-        cv.next_g = build_binary(&v->b, IR_ARITH_MINUI, build_add_index(&v->b, cv.g, 1),
-                                 build_index(&v->b, cv.c.groups - 1));
-    TRY(emit_tile(&cv, build_mul_index(&v->b, number, rows)));
-    build_yield(&v->b, IR_SCF_YIELD, 0, NULL);
-    build_op(&outer, IR_FUNC_RETURN, 0, NULL, NULL);
+    IrValue *in_image = build_index(&v->b, (cv.c.oh + rows - 1) / rows);
+    TRY(v->s.band ? emit_planes(&cv, in_image) : emit_tiles(&cv, in_image));
+    build_op(&v->b, IR_FUNC_RETURN, 0, NULL, NULL);
     vec_erase_old(v, last_old);
     return STATUS_OK;
 }
