@@ -135,6 +135,17 @@ IrValue *vec_expand_shape(Vectorizer *v, IrValue *memref, const IrType *type,
                         0);
 }
 
+IrValue *vec_alloca(Vectorizer *v, const IrType *type, FusionReason why) {
+    const IrAttr *reason = ir_attr_string(v->m, fusion_reason_name(why));
+    IrNamedAttr attrs[] = {{"alignment", ir_attr_i64(v->m, 64)}, {"ingot.boundary", reason}};
+    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_ALLOCA,
+                                                         .num_results = 1,
+                                                         .result_types = &type,
+                                                         .num_attrs = 2,
+                                                         .attrs = attrs}),
+                        0);
+}
+
 // ---- schedules
 
 void schedule_write(IrModule *m, IrOp *kernel, const Schedule *s) {

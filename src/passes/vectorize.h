@@ -5,6 +5,7 @@
 
 #include "abi/cpu.h"
 #include "passes/build.h"
+#include "passes/fusion.h"
 #include "target/target.h"
 
 // loop-schedule's choice, kept on the kernel as ingot.schedule.
@@ -55,6 +56,8 @@ const IrType *vec_type(Vectorizer *v, const IrType *elem);
 IrValue *vec_expand_shape(Vectorizer *v, IrValue *memref, const IrType *type,
                           const IrAttr *const *groups);
 IrValue *vec_splat(Vectorizer *v, IrValue *scalar); // to v->s.lanes
+// Memory of this type on the kernel's stack, and why it is no register.
+IrValue *vec_alloca(Vectorizer *v, const IrType *type, FusionReason why);
 Status vec_refuse(Vectorizer *v, const char *what) MUST_USE;
 // The tile range, the last two arguments of a kernel.
 IrValue *vec_tile_begin(const Vectorizer *v);

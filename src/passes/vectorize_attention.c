@@ -204,15 +204,7 @@ static IrValue *reduce(Vectorizer *v, const char *kind, IrValue *vector) {
 
 static IrValue *alloca_f32(Vectorizer *v, int64_t rows, int64_t columns, FusionReason why) {
     const int64_t shape[] = {rows, columns};
-    const IrType *type = ir_type_memref(v->m, 2, shape, v->f32);
-    const IrAttr *reason = ir_attr_string(v->m, fusion_reason_name(why));
-    IrNamedAttr attrs[] = {{"alignment", ir_attr_i64(v->m, 64)}, {"ingot.boundary", reason}};
-    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_ALLOCA,
-                                                         .num_results = 1,
-                                                         .result_types = &type,
-                                                         .num_attrs = 2,
-                                                         .attrs = attrs}),
-                        0);
+    return vec_alloca(v, ir_type_memref(v->m, 2, shape, v->f32), why);
 }
 
 static IrValue *binary(Attention *a, IrOpKind kind, IrValue *x, IrValue *y) {

@@ -16,7 +16,6 @@
 
 #include "passes/contraction.h"
 #include "passes/conv.h"
-#include "passes/fusion.h"
 #include "passes/vectorize.h"
 
 enum {
@@ -31,8 +30,9 @@ enum {
 // What a walk over columns does with the sums.
 typedef enum SumPart {
     SUM_ALL,   // starts them, adds all blocks of input channels, ends them, in registers
-    SUM_BLOCK, // adds one block to those in memory
-    SUM_END    // makes the result of those in memory
+    SUM_START, // starts those in memory
+    SUM_BLOCK, // adds one block to them
+    SUM_END    // makes the result of them
 } SumPart;
 
 typedef struct Conv {
@@ -422,15 +422,14 @@ static void emit_block(Conv *cv, IrValue *block, IrValue **accs) {
     emit_window_rows(cv, block, behind_begin, hi[0], 0, 1, accs);
 }
 
-static IrValue *start_of_sums(Conv *cv) {
+static void start_sums(Conv *cv, IrValue **accs) {
     Vectorizer *v = cv->v;
-    return vec_splat(v, build_float(&v->b, cv->start, v->f32));
+    IrValue *start = vec_splat(v, build_float(&v->b, cv->start, v->f32));
+    for (int64_t a = 0; a < num_accs(cv); a++) accs[a] = start;
 }
 
 static Status emit_sums(Conv *cv, IrValue **accs) {
     Vectorizer *v = cv->v;
-    IrValue *start = start_of_sums(cv);
-    for (int64_t a = 0; a < num_accs(cv); a++) accs[a] = start;
     if (cv->c.is_window) return emit_window(cv, accs);
     SumLoop blocks;
     enter_loop(cv, &blocks, build_index(&v->b, 0), build_index(&v->b, cv->c.blocks), 1, accs);
@@ -523,11 +522,15 @@ static Status emit_columns(Conv *cv) {
         uint32_t num = 1;
         cv->first_vector = k;
         known[0].root = vec_root(ir_op_operand(cv->product, 2));
-        if (cv->part == SUM_ALL) TRY(emit_sums(cv, known[0].accs));
-        if (cv->part != SUM_ALL) move_sums(cv, true, known[0].accs);
-        if (cv->part == SUM_BLOCK) {
-            emit_block(cv, cv->block, known[0].accs);
-            move_sums(cv, false, known[0].accs);
+        IrValue **accs = known[0].accs;
+        if (cv->part == SUM_ALL || cv->part == SUM_START)
+            start_sums(cv, accs);
+        else
+            move_sums(cv, true, accs);
+        if (cv->part == SUM_ALL) TRY(emit_sums(cv, accs));
+        if (cv->part == SUM_BLOCK) emit_block(cv, cv->block, accs);
+        if (cv->part == SUM_START || cv->part == SUM_BLOCK) {
+            move_sums(cv, false, accs);
             continue;
         }
         for (uint32_t i = 0; i < cv->num_epilogue; i++)
@@ -690,24 +693,6 @@ static Status emit_part(Conv *cv, const Band *band, SumPart part) {
     return STATUS_OK;
 }
 
-static void start_band(Conv *cv, const Band *band) {
-    Vectorizer *v = cv->v;
-    Builder outer, tile, body;
-    enter_tiles(cv, band, &outer);
-    tile = v->b;
-    IrValue *zero = build_index(&v->b, 0);
-    build_for(&tile, zero, build_index(&tile, cv->c.ow), build_index(&tile, 1), 0, NULL, &body);
-    v->b = body;
-    IrValue *start = start_of_sums(cv);
-    for (int64_t row = 0; row < band->tile_rows; row++)
-        for (int64_t lane = 0; lane < cv->c.tile; lane += v->s.lanes) {
-            IrValue *at[] = {cv->in_band[row], body.block->args[0], build_index(&v->b, lane)};
-            build_vector_store(&v->b, start, cv->sums, 3, at);
-        }
-    leave(cv, &tile);
-    leave(cv, &outer);
-}
-
 static Status emit_bands(Conv *cv, IrValue *begin, IrValue *end) {
     Vectorizer *v = cv->v;
     Builder outer = v->b, body, blocks;
@@ -717,7 +702,7 @@ static Status emit_bands(Conv *cv, IrValue *begin, IrValue *end) {
     Band band = {.begin = body.block->args[0], .tile_rows = conv_tile_rows(&cv->c)};
     IrValue *whole = build_add_index(&v->b, band.begin, v->s.band);
     band.end = build_binary(&v->b, IR_ARITH_MINSI, whole, end);
-    start_band(cv, &band);
+    TRY(emit_part(cv, &band, SUM_START));
     Builder inside = v->b;
     build_for(&inside, build_index(&v->b, 0), build_index(&v->b, cv->c.blocks),
               build_index(&v->b, 1), 0, NULL, &blocks);
@@ -729,20 +714,6 @@ static Status emit_bands(Conv *cv, IrValue *begin, IrValue *end) {
     TRY(emit_part(cv, &band, SUM_END));
     leave(cv, &outer);
     return STATUS_OK;
-}
-
-static IrValue *alloca_sums(Conv *cv) {
-    Vectorizer *v = cv->v;
-    const int64_t shape[] = {v->s.band * conv_tile_rows(&cv->c), cv->c.ow, cv->c.tile};
-    const IrType *type = ir_type_memref(v->m, 3, shape, v->f32);
-    const IrAttr *reason = ir_attr_string(v->m, fusion_reason_name(REASON_LOOP_CARRIED));
-    IrNamedAttr attrs[] = {{"alignment", ir_attr_i64(v->m, 64)}, {"ingot.boundary", reason}};
-    return ir_op_result(build_op_full(&v->b, &(IrOpSpec){.kind = IR_MEMREF_ALLOCA,
-                                                         .num_results = 1,
-                                                         .result_types = &type,
-                                                         .num_attrs = 2,
-                                                         .attrs = attrs}),
-                        0);
 }
 
 // ---- the kernel
@@ -783,7 +754,8 @@ static Status emit_tiles(Conv *cv, IrValue *in_image) {
 static Status emit_planes(Conv *cv, IrValue *in_image) {
     Vectorizer *v = cv->v;
     IrValue *begin = vec_tile_begin(v), *end = vec_tile_end(v);
-    cv->sums = alloca_sums(cv);
+    const int64_t shape[] = {v->s.band * conv_tile_rows(&cv->c), cv->c.ow, cv->c.tile};
+    cv->sums = vec_alloca(v, ir_type_memref(v->m, 3, shape, v->f32), REASON_LOOP_CARRIED);
     Builder outer = v->b, planes;
     IrValue *first = build_binary(&outer, IR_ARITH_DIVUI, begin, in_image);
     IrValue *past = build_binary(&outer, IR_ARITH_ADDI, end, in_image);
