@@ -247,14 +247,14 @@ static double far_bytes(const Candidate *c) {
 }
 
 // What the model cannot tell apart is decided by the bytes that have to come from further away,
-// where they differ by a tenth: the first of the sorted candidates becomes the frugal one among its
+// where they differ by a fifth: the first of the sorted candidates becomes the frugal one among its
 // equals.
 static void settle_ties(Candidate *sorted, size_t num) {
     if (sorted[0].measured_ns) return;
     static const double same = 1.002; // the last digits of a prediction mean nothing
     size_t best = 0;
     for (size_t i = 1; i < num && sorted[i].cost.clocks <= sorted[0].cost.clocks * same; i++)
-        if (far_bytes(&sorted[i]) < 0.9 * far_bytes(&sorted[best])) best = i;
+        if (far_bytes(&sorted[i]) < 0.8 * far_bytes(&sorted[best])) best = i;
     Candidate chosen = sorted[best];
     for (size_t i = best; i > 0; i--) sorted[i] = sorted[i - 1];
     sorted[0] = chosen;
