@@ -449,7 +449,7 @@ KernelCount *kernel_count_create(IrModule *m, const IrOp *kernel, const Target *
     c->leader = base_alloc(num_values, sizeof *c->leader);
     list_control(c, kernel);
     list_steps(c);
-    kernel_list_accesses(c);
+    c->accesses = kernel_accesses_create(c);
     return c;
 }
 
@@ -466,7 +466,7 @@ void kernel_count_destroy(KernelCount *c) {
     free(c->steered);
     free(c->way);
     free(c->leader);
-    free(c->accesses.list);
+    kernel_accesses_destroy(c->accesses);
     places_deinit(&c->ops);
     places_deinit(&c->values);
     free(c);

@@ -10,11 +10,7 @@ typedef struct BlockProfile {
     CostBlock cost;
 } BlockProfile;
 
-typedef struct Access Access; // kernel_bytes.c
-typedef struct Accesses {
-    Access *list;
-    size_t num, capacity;
-} Accesses;
+typedef struct Accesses Accesses; // kernel_bytes.c
 
 struct KernelCount {
     IrModule *m;
@@ -33,7 +29,7 @@ struct KernelCount {
     uint8_t *steered;     // of a loop: 1 no loop inside depends on it, 2 one does, 3 none is inside
     double *way;          // by place of a value, scratch
     const IrValue **leader; // by place: the equal value computed before; NULL: none
-    Accesses accesses;
+    Accesses *accesses;
     uint64_t streamed; // arguments of the call before, and the streams they are read in
     double streams;
     // of the call at hand
@@ -63,8 +59,9 @@ bool kernel_value_depends(const IrValue *v, const IrValue *on);
 // Gives the values of a block without regions to the machine's vector registers, the one used last
 // giving way: most in use at once, and what has to be loaded and stored for want of room.
 void kernel_count_registers(const KernelCount *c, const IrBlock *block, CostBlock *out_block);
-// Lists what the kernel reads and writes, once.
-void kernel_list_accesses(KernelCount *c);
+// What the kernel reads and writes, listed once.
+Accesses *kernel_accesses_create(const KernelCount *c);
+void kernel_accesses_destroy(Accesses *accesses);
 // Bytes by the level they come from: what is used for the first time comes from where the buffer
 // lies, what a loop uses again from the nearest level that holds all that the loop touches.
 void kernel_count_bytes(KernelCount *c, const KernelUse *use, const KernelUses *uses);
