@@ -201,14 +201,17 @@ Status vectorize_kernel(IrModule *m, IrOp *kernel, CpuLevel level, DiagSink *sin
                     .level = level,
                     .kernel = kernel,
                     .features = cpu_level_info(level)->required};
-    if (!schedule_read(kernel, &v.s)) return vec_refuse(&v, "the numbers in ingot.schedule");
+    bool is_conv = str_equal(kind, "conv");
+    bool is_read = schedule_read(kernel, &v.s), only_conv = v.s.by_image || v.s.band;
+    if (!is_read || (!is_conv && (v.s.unroll > 1 || only_conv)))
+        return vec_refuse(&v, "the numbers in ingot.schedule");
     v.f32 = ir_type_f32(m);
     v.i32 = ir_type_int(m, 32);
     v.i8 = ir_type_int(m, 8);
     v.index = ir_type_index(m);
     v.vf32 = vec_type(&v, v.f32);
     v.vi32 = vec_type(&v, v.i32);
-    if (str_equal(kind, "conv"))
+    if (is_conv)
         TRY(vectorize_conv(&v));
     else
         TRY(str_equal(kind, "matmul") ? vectorize_matmul(&v) : vectorize_attention(&v));

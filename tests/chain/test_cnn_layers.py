@@ -8,7 +8,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from support import ROOT, Skip, expect, main, run_well, scratch, with_numpy
+from support import ROOT, Skip, expect, main, run, run_well, scratch, with_numpy
 
 np, cnn_models = with_numpy("numpy", "cnn_models")
 
@@ -140,6 +140,33 @@ def check_conv_in_bands():
         expect((results[0] == results[1]).all(), f"{shape}: bands change the sums")
         off, bound = np.abs(results[0] - want).max(), 4 * EPSILON * terms * np.abs(want).max()
         expect(off <= bound, f"{shape}: off by {off:.3g}, bound {bound:.3g}")
+
+
+def check_schedules_that_no_code_has():
+    """Numbers of a dump's schedule that say nothing of its kernel are refused, not ignored."""
+    net = cnn_models.Net((1, 6, 6, 32))
+    with scratch() as folder:
+        path = os.path.join(folder, "net")
+        net.write(path, net.dense(net.global_average(net.max_pool(net.conv(net.x, 32, 3), 2, 2)), 8))
+        run_well("compile", path + ".mlir", "--model", path + ".gguf", "--dump-ir-after=loop-schedule",
+                 "--cpu=x86-64-v3", "--dump-dir", folder, "-o", path + ".ingot")
+        (dump,) = [name for name in os.listdir(folder) if name.endswith("-loop-schedule.mlir")]
+        with open(os.path.join(folder, dump), encoding="utf-8") as file:
+            text = file.read()
+        kernels = re.findall(r"func\.func private @(\w+)\(.*ingot\.schedule = \{([^}]*)\}", text)
+        expect({name.rstrip("_0123456789") for name, _ in kernels} == {"conv", "matmul"}, kernels)
+        for name, numbers in kernels:
+            for more in ("band = 2", "band = 0", "band = 65", "by_image = 1", "by_image = 2"):
+                edited = os.path.join(folder, "edited.mlir")
+                line = next(line for line in text.splitlines() if f"func.func private @{name}(" in line)
+                with open(edited, "w", encoding="utf-8") as file:
+                    file.write(text.replace(line, line.replace(f"ingot.schedule = {{{numbers}}}",
+                                                               f"ingot.schedule = {{{more} : i64, {numbers}}}")))
+                done = run("opt", edited, "--pipeline=vectorize")
+                is_sum = name == "conv" and more in ("band = 2", "by_image = 1")
+                is_window = name != "conv" and name.startswith("conv") and more == "by_image = 1"
+                expect(done.returncode == 0 if is_sum or is_window
+                       else done.returncode != 0 and b"ingot.schedule" in done.stderr, f"{name} {more}: {done.stderr}")
 
 
 def check_inputs_that_take_registers():
