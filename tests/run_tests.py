@@ -98,6 +98,8 @@ def main():
     if not tests:
         print("no test has that name")
         return 1
+    if not all("=" in entry for entry in args.leave_out):
+        parser.error("--leave-out takes NAME=WHY: a suite is left out for a reason only")
     left_out = dict(entry.split("=", 1) for entry in args.leave_out)
     for test in [t for t in tests if t["name"] in left_out]:
         print(f"skip {args.label}{test['name']}: {left_out[test['name']]}", flush=True)
