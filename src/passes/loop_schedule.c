@@ -98,11 +98,11 @@ static void list_candidates(Scheduler *sch, const IrOp *kernel, const char *kind
                    MIN(rows, attention_block_tokens(kernel)) * group);
         return;
     }
-    for (int64_t lanes = widest >= 16 ? 16 : 8; lanes >= 8; lanes /= 2)
-        if (rows == 1)
-            list_streams(sch, lanes);
-        else
-            list_tiles(sch, lanes, rows);
+    int64_t lanes = widest >= 16 ? 16 : 8; // weights lie by sixteens: half a register is never more
+    if (rows == 1)
+        list_streams(sch, lanes);
+    else
+        list_tiles(sch, lanes, rows);
 }
 
 // Carries the candidate out on a copy and counts it.
