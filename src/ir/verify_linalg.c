@@ -61,7 +61,7 @@ static bool check_window_attr(Verifier *v, const IrOp *op, const char *name) {
         fits = value > 0 && value <= INT32_MAX;
     }
     if (!fits)
-        FAIL_ATTR("attribute '%s' must be positive 64-bit integers, %lld of them", name,
+        FAIL_ATTR("attribute '%s' must be 64-bit integers from 1 to 2^31 - 1, %lld of them", name,
                   (long long)num);
     return true;
 }
@@ -417,10 +417,11 @@ static bool check_range(Verifier *v, const IrOp *op, const Loops *loops, uint32_
     if (low < 0)
         FAIL_TYPE("unexpected result less than 0 at expression #%u in indexing_map #%u", r, o);
     if (high >= size) {
+        int64_t needed = high < INT64_MAX ? high + 1 : high; // ranges end there
         FAIL_TYPE("inferred input/output operand #%u has shape's dimension #%u to be greater than "
                   "or equal "
                   "to %lld, but found %lld",
-                  o, r, (long long)high + 1, (long long)size);
+                  o, r, (long long)needed, (long long)size);
     }
     if (ir_linalg_num_windows(op->kind) && high + 1 != size) { // V13
         return verify_fail(v, DIAG_I0133, op,

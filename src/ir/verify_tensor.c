@@ -147,6 +147,7 @@ bool verify_slice_numbers(Verifier *v, const IrOp *op, const IrType *type) {
         if (sizes[i] == IR_DYNAMIC || strides[i] == IR_DYNAMIC || sizes[i] == 0) continue;
         bool overflows = __builtin_mul_overflow(sizes[i] - 1, strides[i], &last) ||
                          __builtin_add_overflow(last, offsets[i], &last);
+        if (overflows) last = strides[i] < 0 ? INT64_MIN : INT64_MAX;
         if (overflows || last >= dim || last < 0) {
             FAIL_ATTR("slice along dimension %u runs out-of-bounds: %lld >= %lld", i,
                       (long long)last, (long long)dim);
@@ -391,6 +392,7 @@ bool verify_pad(Verifier *v, const IrOp *op) {
         if (low[i] == IR_DYNAMIC || high[i] == IR_DYNAMIC || src->shape[i] == IR_DYNAMIC) continue;
         bool overflows = __builtin_add_overflow(low[i], high[i], &sum) ||
                          __builtin_add_overflow(sum, src->shape[i], &sum);
+        if (overflows) sum = INT64_MAX;
         if (overflows || !verify_sizes_fit(dst->shape[i], sum)) {
             FAIL_TYPE("specified type '%s' does not match the inferred size %lld of dimension %u",
                       verify_type(v, dst), (long long)sum, i);

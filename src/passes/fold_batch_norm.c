@@ -184,7 +184,7 @@ static const char *obstacle(IrModule *m, const IrOp *func, const IrOp *conv, con
         return "the norm adds to what its result held before";
     if (op->segments[0] > MAX_OPERANDS) return "it reads too many tensors";
     if (!is_weight(func, ir_op_operand(conv, 1), 0))
-        return "the convolution's weights are no parameter";
+        return "the convolution's weights are no parameter, as an argument with ingot.param is";
     for (uint32_t i = 0; i < op->num_operands; i++) {
         const IrAffineMap *map = ir_linalg_map(m, op, i);
         const IrType *type = ir_op_operand(op, i)->type;
@@ -195,7 +195,10 @@ static const char *obstacle(IrModule *m, const IrOp *func, const IrOp *conv, con
             return arena_printf(&m->arena, "operand %u: %s", i, other_axis(m, map, type));
         if (!is_own && !is_weight(func, ir_op_operand(op, i), 0))
             return arena_printf(
-                &m->arena, "operand %u is no parameter: it is known only when the network runs", i);
+                &m->arena,
+                "operand %u is no parameter, as an argument with ingot.param is: it is known "
+                "only when the network runs",
+                i);
         if (type->elem->kind != IR_TYPE_F32)
             return arena_printf(&m->arena, "operand %u is not f32", i);
     }

@@ -252,8 +252,10 @@ static Status hold_rule(IrModule *m, const FusionEdges *edges, FusionPattern pat
         bool is_form = pattern == FUSION_ATTN_SOFTMAX && module_is_text(m);
         num_applied += note.is_applied && !is_form;
         if (note.is_applied) continue;
+        // A norm in the convolution's kernel that is not in its weights is still a norm.
+        const char *are = pattern == FUSION_CONV_RELU_BN ? "are not folded into one" : "stay apart";
         Status status = refuse(m, &rule, pattern,
-                               arena_printf(&m->arena, "@%s: %s stay apart", note.where, note.what),
+                               arena_printf(&m->arena, "@%s: %s %s", note.where, note.what, are),
                                note.reason, note.detail, sink);
         diag_write(sink, "mode: allow");
         return status;

@@ -217,6 +217,12 @@ static Status read_document(Reader *r, const DocNode *root) {
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
         if (r->target->numbers[wanted[i]] <= 0)
             return faulty(r, given->span, "a machine needs the number", numbers[wanted[i]].path);
+    // Codes and their loops go by halves and doubles of it.
+    uint64_t vector = (uint64_t)r->target->numbers[TARGET_VECTOR_BYTES];
+    if (vector & (vector - 1) || (double)vector != r->target->numbers[TARGET_VECTOR_BYTES])
+        return diag_error(r->sink, DIAG_H0002, r->spans[TARGET_VECTOR_BYTES],
+                          "%s is %g, it is a power of two", numbers[TARGET_VECTOR_BYTES].path,
+                          r->target->numbers[TARGET_VECTOR_BYTES]);
     return check_agreement(r);
 }
 

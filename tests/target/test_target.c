@@ -111,6 +111,8 @@ static void test_refusals(void **state) {
         {"bus_bits: [1024", "bus_bits: [512", DIAG_H0003},
         {"units_on_die: [144", "units_on_die: [120", DIAG_H0003},
         {"f16: [362.05", "f16: [733", DIAG_H0003}, // the peak with sparsity
+        {"units: [142", "vector_bytes: [7, S]\n  units: [142", DIAG_H0002}, // no power of two
+        {"units: [142", "vector_bytes: [32.5, S]\n  units: [142", DIAG_H0002},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         DiagSink sink;

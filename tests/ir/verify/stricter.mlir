@@ -348,3 +348,30 @@ func.func @f(%a: tensor<1x3x9x8xf32>, %z: tensor<1x3x4x4xf32>) -> tensor<1x3x4x4
   %r = linalg.pooling_nchw_sum {strides = dense<2> : tensor<2xi64>} ins(%a, %w : tensor<1x3x9x8xf32>, tensor<2x2xf32>) outs(%z : tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32>
   return %r : tensor<1x3x4x4xf32>
 }
+// -----
+// what a size would have to be does not wrap around
+#far = affine_map<(d0) -> (d0 * 9223372036854775807 + 9223372036854775807)>
+#id = affine_map<(d0) -> (d0)>
+func.func @f(%x: tensor<5xf32>, %e: tensor<3xf32>) -> tensor<3xf32> {
+// expected-error@+1 {{has shape's dimension #0 to be greater than or equal to 9223372036854775807, but found 5}}
+  %p = linalg.generic {indexing_maps = [#far, #id], iterator_types = ["parallel"]} ins(%x : tensor<5xf32>) outs(%e : tensor<3xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<3xf32>
+  return %p : tensor<3xf32>
+}
+// -----
+func.func @f(%x: tensor<5x7xf32>) -> tensor<2x7xf32> {
+// expected-error@+1 {{slice along dimension 0 runs out-of-bounds: 9223372036854775807 >= 5}}
+  %p = tensor.extract_slice %x[1, 0] [2, 7] [9223372036854775807, 1] : tensor<5x7xf32> to tensor<2x7xf32>
+  return %p : tensor<2x7xf32>
+}
+// -----
+func.func @f(%x: tensor<5x7xf32>, %z: f32) -> tensor<3x7xf32> {
+// expected-error@+1 {{does not match the inferred size 9223372036854775807 of dimension 0}}
+  %p = tensor.pad %x low[9223372036854775807, 0] high[9223372036854775807, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %z : f32
+  } : tensor<5x7xf32> to tensor<3x7xf32>
+  return %p : tensor<3x7xf32>
+}

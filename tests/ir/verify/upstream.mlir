@@ -242,7 +242,7 @@ func.func @f(%a: memref<4x8xf32>, %i: index) {
 // -----
 // as many strides as the window has directions
 func.func @f(%a: tensor<1x17x3xf32>, %w: tensor<3x3x8xf32>, %z: tensor<1x8x8xf32>) -> tensor<1x8x8xf32> {
-// expected-error@+1 {{attribute 'strides' must be positive 64-bit integers, 1 of them}}
+// expected-error@+1 {{attribute 'strides' must be 64-bit integers from 1 to 2^31 - 1, 1 of them}}
   %r = linalg.conv_1d_nwc_wcf {strides = dense<2> : tensor<2xi64>} ins(%a, %w : tensor<1x17x3xf32>, tensor<3x3x8xf32>) outs(%z : tensor<1x8x8xf32>) -> tensor<1x8x8xf32>
   return %r : tensor<1x8x8xf32>
 }
