@@ -53,8 +53,9 @@ static Status parse_scalar(Parser *p, const IrType **out_type) {
             width == 1 || width == 4 || width == 8 || width == 16 || width == 32 || width == 64;
         if (is_signed)
             return parse_error(p, DIAG_I0013, &token,
-                               "integers are signless: write i%u, the sign is in the operation",
-                               width);
+                               "type %.*s is not used: integers are signless, write i%u, the sign "
+                               "is in the operation",
+                               (int)token.len, token.start, width);
         if (!usable) return parse_error(p, DIAG_I0013, &token, "type i%u is not used", width);
         *out_type = ir_type_int(p->m, width);
     } else if (token_is(&token, "index")) {

@@ -66,7 +66,7 @@ func.func @f(%a: f32) {
 func.func private @f(tensor<4xfloat32>)
 // -----
 // signed_type
-// expected-error@+1 {{integers are signless}}
+// expected-error@+1 {{type si32 is not used: integers are signless, write i32}}
 func.func private @f(si32)
 // -----
 // odd_width
