@@ -50,8 +50,7 @@ struct Accesses {
     uint32_t *view_of;    // by access
     uint32_t *slots;      // by view and region: 1 + the slot; 0: none
     const Access **first; // by view: an access through it
-    bool *is_loop;        // by region: of a loop around an access
-    const IrOp **loops;   // by region: that loop
+    const IrOp **loops;   // by region: the loop around an access that it is of; NULL: of none
 };
 
 static uint32_t find_loop(const Access *a, const IrValue *iv) {
@@ -246,7 +245,7 @@ static void touch(const KernelCount *c, const Access *a, Box *whole, Touched *t)
 
 static void find_steps(const KernelCount *c, Steps *out) {
     for (uint32_t r = 0; r < c->num_regions; r++) {
-        if (!c->accesses->is_loop[r] || c->entries[r] <= 0) continue;
+        if (!c->accesses->loops[r] || c->entries[r] <= 0) continue;
         int64_t first = 0, step = 1;
         (void)eval_value(&c->eval, ir_op_operand(c->accesses->loops[r], 0), &first);
         (void)eval_value(&c->eval, ir_op_operand(c->accesses->loops[r], 2), &step);
@@ -267,7 +266,7 @@ static void find_touched(const KernelCount *c, Touched *t) {
     for (uint32_t v = 0; v < all->num_views; v++)
         for (uint32_t r = 0; r < c->num_regions; r++) {
             uint32_t slot = all->slots[v * c->num_regions + r];
-            if (slot && all->is_loop[r])
+            if (slot && all->loops[r])
                 t->volumes[r] += box_bytes(c, &t->body[slot - 1], all->first[v]);
         }
     for (uint32_t v = 0; v < all->num_views; v++)
@@ -383,14 +382,12 @@ Accesses *kernel_accesses_create(const KernelCount *c) {
         all->view_of[k] = view;
     }
     all->slots = base_alloc((size_t)all->num_views * c->num_regions, sizeof *all->slots);
-    all->is_loop = base_alloc(c->num_regions, sizeof *all->is_loop);
     all->loops = base_alloc(c->num_regions, sizeof *all->loops);
     for (size_t k = 0; k < all->num; k++) {
         Access *a = &all->list[k];
         for (uint32_t i = 0; i < a->num_loops; i++) {
             a->regions[i] = kernel_region_place(c, a->loops[i], 0);
             a->slots[i] = take_slot(all, all->view_of[k], a->regions[i]);
-            all->is_loop[a->regions[i]] = true;
             all->loops[a->regions[i]] = a->loops[i];
         }
         a->block_slot = take_slot(all, all->view_of[k], kernel_block_place(c, a->block));
@@ -404,7 +401,6 @@ void kernel_accesses_destroy(Accesses *all) {
     free(all->view_of);
     free(all->slots);
     free(all->first);
-    free(all->is_loop);
     free(all->loops);
     free(all);
 }

@@ -63,7 +63,7 @@ void kernel_count_registers(const KernelCount *c, const IrBlock *block, CostBloc
 Accesses *kernel_accesses_create(const KernelCount *c);
 void kernel_accesses_destroy(Accesses *accesses);
 // Bytes by the level they come from: what is used for the first time comes from where the buffer
-// lies, what a loop uses again from the nearest level that holds all that the loop touches.
+// lies, what a loop uses again from the nearest level that holds all that its body touches.
 void kernel_count_bytes(KernelCount *c, const KernelUse *use, const KernelUses *uses);
 
 #endif

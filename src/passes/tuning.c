@@ -33,7 +33,7 @@ void tuning_add(IrModule *m, const TuningEntry *entry) {
     for (size_t i = 0; i < num; i++) list[i] = old->elems[i];
     const Schedule *s = &entry->schedule;
     const IrNamedAttr band = {ir_intern(m, "band"), ir_attr_i64(m, s->band)};
-    IrNamedAttr entries[8] = {
+    IrNamedAttr entries[] = {
         {ir_intern(m, "col_tile"), ir_attr_i64(m, s->col_tile)},
         {ir_intern(m, "key"), ir_attr_string(m, entry->key)},
         {ir_intern(m, "lanes"), ir_attr_i64(m, s->lanes)},
@@ -41,8 +41,9 @@ void tuning_add(IrModule *m, const TuningEntry *entry) {
         {ir_intern(m, "measured_ns"), ir_attr_i64(m, entry->measured_ns)},
         {ir_intern(m, "row_tile"), ir_attr_i64(m, s->row_tile)},
         {ir_intern(m, "unroll"), ir_attr_i64(m, s->unroll)},
+        {NULL},
     };
-    uint32_t num_entries = 7;
+    uint32_t num_entries = ARRAY_LEN(entries) - 1; // and what not every schedule has
     if (s->band) entries[num_entries++] = band;
     list[num] = ir_attr_dict(m, num_entries, entries);
     ir_op_set_attr(m, m->op, "ingot.tuning", ir_attr_array(m, num + 1, list));

@@ -667,7 +667,7 @@ typedef struct Band {
     int64_t tile_rows;
 } Band;
 
-// A loop over the tiles of a band; out_first: the tile's first row in the result.
+// A loop over the tiles of a band; returns the tile's first row in the result.
 static IrValue *enter_tiles(Conv *cv, const Band *band, Builder *out_outer) {
     Builder *b = &cv->v->b, body;
     *out_outer = *b;
